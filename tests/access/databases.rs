@@ -167,11 +167,11 @@ fn a_postgresql_server_is_trusted_by_its_certificate() {
     );
     let tables = format!(
         "create table users (name text, hash text); insert into users values ('ana', '{}');
-         grant select on users to ledger",
+         create role plain login; grant select on users to ledger, plain",
         hash("secret")
     );
     run(&site, "psql", &["-h", &folder, "-U", "postgres", "-d", "ledger", "-c", &tables]);
-    let rules = "printf 'local all all trust\\nhostssl all all all trust\\n' > database/data/pg_hba.conf";
+    let rules = "printf 'local all all trust\\nhostnossl all plain all trust\\nhostssl all ledger all trust\\n' > database/data/pg_hba.conf";
     run(&site, "sh", &["-c", rules]);
     let (listen, certificate) = (format!("listen_addresses={address}"), format!("ssl_cert_file={folder}/db.crt"));
     let key = format!("ssl_key_file={folder}/db.key");
@@ -187,12 +187,20 @@ fn a_postgresql_server_is_trusted_by_its_certificate() {
         ("sslmode=verify-full sslrootcert=@DIR@/db.crt", "localhost", 200),
         ("sslmode=verify-full sslrootcert=@DIR@/db.crt", "other.example", 500),
         ("sslmode=verify-full sslrootcert=@DIR@/none.crt", "localhost", 500),
+        ("sslrootcert=system", "localhost", 500),
+        ("sslmode=require sslrootcert=system", "localhost", 500),
+        ("", "", 200),
+        ("sslmode=verify-ca sslrootcert=@DIR@/db.crt", "", 200),
+        ("user=plain", "localhost", 200),
+        ("user=plain", "", 200),
+        ("user=plain sslmode=require", "localhost", 500),
         ("sslmode=sometimes", "localhost", 500),
     ];
     let hosts = cases.iter().enumerate().map(|(number, (words, name, _))| {
+        let host = if name.is_empty() { String::new() } else { format!("host={name}") };
         format!(
             "<VirtualHost *:@PORT@>\nServerName h{number}.example\nDocumentRoot htdocs\nDBDriver pgsql\n\
-             DBDParams \"host={name} hostaddr={address} dbname=ledger user=ledger {words}\"\n\
+             DBDParams \"{host} hostaddr={address} dbname=ledger user=ledger {words}\"\n\
              <Location /place>\n{BASIC}AuthBasicProvider dbd\n\
              AuthDBDUserPWQuery \"SELECT hash FROM users WHERE name = %s\"\nRequire valid-user\n</Location>\n</VirtualHost>\n"
         )

@@ -107,6 +107,12 @@ impl Connection {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host(SOCKETS);
         }
+        // TLS needs a name.
+        if config.get_hosts().is_empty() {
+            for address in config.get_hostaddrs().to_vec() {
+                config.host(address.to_string());
+            }
+        }
         if config.get_application_name().is_none() {
             config.application_name("cameleer");
         }
@@ -117,14 +123,13 @@ impl Connection {
         let runtime = runtime.map_err(|error| SqlFailure::Away(error.to_string()))?;
         let set_up = set_up(&database.set_up);
         let connected = runtime.block_on(within(end, async {
-            let (client, connection) = config.connect(securer).await?;
-            tokio::spawn(connection);
-            client.batch_execute(&set_up).await?;
+            let client = connect(config, securer).await?;
+            client.batch_execute(&set_up).await.map_err(|error| reason(&error))?;
             Ok(client)
         }));
         match connected {
             Ok(Ok(client)) => Ok(Connection { client, runtime }),
-            Ok(Err(error)) => Err(SqlFailure::Away(reason(&error))),
+            Ok(Err(why)) => Err(SqlFailure::Away(why)),
             Err(_) => Err(too_slow("connection")),
         }
     }
@@ -146,6 +151,19 @@ impl Connection {
         }));
         outcome.unwrap_or_else(|_| Err(too_slow("query")))
     }
+}
+
+/// Connects. As with libpq, `prefer` tries without TLS what fails with it: the server may allow that only, or have a
+/// certificate that cannot be used.
+async fn connect(mut config: Config, securer: Securer) -> Result<Client, String> {
+    let mut connected = config.connect(securer.clone()).await.map_err(|error| reason(&error));
+    if let (SslMode::Prefer, Err(why)) = (config.get_ssl_mode(), &connected) {
+        let plain = config.ssl_mode(SslMode::Disable).connect(securer).await;
+        connected = plain.map_err(|error| format!("{why}; without TLS: {}", reason(&error)));
+    }
+    let (client, connection) = connected?;
+    tokio::spawn(connection);
+    Ok(client)
 }
 
 /// The statements that a connection begins with. The server ends a query that nobody waits for any more.

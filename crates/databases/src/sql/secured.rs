@@ -30,11 +30,12 @@ pub struct PgSecurity {
 }
 
 impl PgSecurity {
-    /// The words of libpq. As there, a file of authorities makes `require` check the signature.
+    /// The words of libpq. As there, a file of authorities makes `require` check the signature, and those of the
+    /// system need `verify-full`: anybody can have a certificate of theirs.
     pub fn of(sslmode: Option<&str>, sslrootcert: Option<&str>) -> Result<PgSecurity, String> {
-        let authorities: Vec<PathBuf> =
-            sslrootcert.filter(|file| *file != "system").map(PathBuf::from).into_iter().collect();
-        let (mode, is_signed, is_named) = match sslmode.unwrap_or("prefer") {
+        let is_system = sslrootcert == Some("system");
+        let authorities: Vec<PathBuf> = sslrootcert.filter(|_| !is_system).map(PathBuf::from).into_iter().collect();
+        let (mode, is_signed, is_named) = match sslmode.unwrap_or(if is_system { "verify-full" } else { "prefer" }) {
             "disable" => (SslMode::Disable, false, false),
             "allow" | "prefer" => (SslMode::Prefer, false, false),
             "require" => (SslMode::Require, !authorities.is_empty(), false),
@@ -46,7 +47,10 @@ impl PgSecurity {
                 ));
             }
         };
-        Ok(PgSecurity { mode, is_signed, is_named, authorities })
+        match is_system && !is_named {
+            true => Err("sslrootcert=system: expected no sslmode or sslmode=verify-full".to_owned()),
+            false => Ok(PgSecurity { mode, is_signed, is_named, authorities }),
+        }
     }
 
     /// Settings of a connection. Read for each new connection, because the file may have changed.
@@ -127,5 +131,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secured<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_authorities_of_the_system_need_the_servers_name() {
+        for (sslmode, is_named) in [(None, Some(true)), (Some("verify-full"), Some(true)), (Some("verify-ca"), None)] {
+            let security = PgSecurity::of(sslmode, Some("system"));
+            assert_eq!(security.as_ref().ok().map(|security| security.is_named), is_named, "{sslmode:?}: {security:?}");
+            assert!(security.is_err() || security.is_ok_and(|security| security.authorities.is_empty()));
+        }
+        for sslmode in ["disable", "allow", "prefer", "require"] {
+            assert!(PgSecurity::of(Some(sslmode), Some("system")).is_err(), "{sslmode}");
+        }
+        let signed = PgSecurity::of(Some("require"), Some("a.pem")).expect("known words");
+        assert!(signed.is_signed && !signed.is_named);
     }
 }

@@ -127,6 +127,21 @@ fn streams_of_other_types_and_raw_ones_get_messages_as_they_are() {
 }
 
 #[test]
+fn a_configured_length_does_not_end_a_held_response() {
+    let rules = "<LocationMatch /app/(events|plain)>\nHeader set Content-Length 1\nHeader set Transfer-Encoding gzip\n</LocationMatch>\n";
+    let server = serve_with(Site::new(), rules);
+    let mut quiet = server.connect();
+    quiet.raw("GET /app/plain/news HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let head = quiet.head().is(200);
+    let framing = (head.header("Content-Length"), head.header("Transfer-Encoding"));
+    assert_eq!(framing, (None, Some("chunked".to_owned())));
+    let (mut events, first) = hold(&server, "/app/events/news");
+    assert_eq!(first, "id: 7\ndata: after none\n\n");
+    server.post("/app/say/news", "one");
+    assert_eq!((chunk(&mut quiet), chunk(&mut events)), ("one".to_owned(), "data: one\n\n".to_owned()));
+}
+
+#[test]
 fn a_client_of_http_1_0_gets_messages_until_the_connection_ends() {
     let server = serve();
     let mut old = server.connect();

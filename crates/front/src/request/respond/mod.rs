@@ -12,7 +12,7 @@ pub mod packed_files;
 pub mod page;
 mod tracking;
 
-use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER};
+use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER, TRANSFER_ENCODING};
 use http::{Method, Response, StatusCode, Version};
 
 use super::context::RequestGuard;
@@ -79,6 +79,11 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
             head.headers.insert(CONTENT_LENGTH, length.into());
         }
         kind = BodySource::Empty;
+    }
+    if kind.is_of_unknown_length() {
+        // hyper trusts these fields, and a rule of `Header` may have set them.
+        head.headers.remove(CONTENT_LENGTH);
+        head.headers.remove(TRANSFER_ENCODING);
     }
     kind.measure(context.record());
     let is_before_chunks = context.stream.is_none() && (old || context.head.version < Version::HTTP_11);

@@ -45,6 +45,8 @@ pub async fn run(store: Arc<BroadcastStore>, relay: Arc<BroadcastRelay>, channel
             Err(why) => why,
         };
         begun.relay.away(&printable(&why));
+        // The next session counts all channels; until then the notes would grow with each new name.
+        begun.channels.forget();
         if since.elapsed() > MAX_PAUSE {
             pause = FIRST_PAUSE;
         }
@@ -215,7 +217,44 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::Notify;
+    use tokio::task::LocalSet;
+
     use super::*;
+
+    /// Channels that notify of each `forget`.
+    #[derive(Default)]
+    struct Forgetful(Notify);
+
+    impl LocalChannels for Forgetful {
+        fn deliver(&self, _: &[u8]) {}
+
+        fn all(&self) -> Vec<(Box<[u8]>, u64)> {
+            Vec::new()
+        }
+
+        fn changes(&self) -> Vec<(Box<[u8]>, u64)> {
+            Vec::new()
+        }
+
+        fn forget(&self) {
+            self.0.notify_one();
+        }
+    }
+
+    #[test]
+    fn while_the_store_is_away_no_changes_are_noted() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        LocalSet::new().block_on(&runtime, async {
+            let store = BroadcastStore::parse("unix:///nonexistent/store").expect("a URL");
+            let channels = Arc::new(Forgetful::default());
+            let session = run(Arc::new(store), Arc::default(), channels.clone());
+            tokio::select! {
+                () = session => panic!("the session begins again"),
+                () = channels.0.notified() => {}
+            }
+        });
+    }
 
     fn change(channel: &[u8], count: u64) -> (Box<[u8]>, u64) {
         (channel.into(), count)

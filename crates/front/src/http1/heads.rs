@@ -104,6 +104,19 @@ mod tests {
     }
 
     #[test]
+    fn a_head_is_due_until_the_socket_has_all_of_it() {
+        let (heads, head) = (Heads::default(), "HTTP/1.1 200 OK\r\na: 1\r\n\r\n");
+        heads.begin(HeadNames::default());
+        heads.all_written();
+        assert!(heads.are_due(), "an interim response was written, and no head");
+        write(&heads, head, 10);
+        assert!(heads.are_due());
+        write(&heads, &head[10..], 100);
+        heads.all_written();
+        assert!(!heads.are_due());
+    }
+
+    #[test]
     fn bytes_of_a_body_are_no_head() {
         let (heads, head) = (Heads::default(), "HTTP/1.1 200 OK\r\na: 1\r\n\r\n");
         let spelled = "HTTP/1.1 200 OK\r\nA: 1\r\n\r\n";

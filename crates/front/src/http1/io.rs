@@ -42,9 +42,10 @@ impl Http1Stream {
         &self.unwritten
     }
 
-    /// Whether hyper has flushed since its last write.
+    /// Whether hyper has flushed since its last write, which was not before the head of the last response. Hyper waits
+    /// with a head while interim responses are written.
     pub fn is_between_writes(&self) -> bool {
-        !self.amid
+        !self.amid && !self.unwritten.heads.are_due()
     }
 
     /// See [`Transport::end_with_reset`].

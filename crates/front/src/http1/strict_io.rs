@@ -65,7 +65,7 @@ impl StrictIo {
         self.0.borrow_mut().buffer.take_target(number)
     }
 
-    /// Whether hyper has written and flushed all that it has.
+    /// Whether hyper has written and flushed all that it has, at least the head of the last response that has begun.
     pub fn is_between_writes(&self) -> bool {
         self.0.borrow().stream.is_between_writes()
     }

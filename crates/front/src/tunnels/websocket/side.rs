@@ -27,7 +27,7 @@ pub struct Side<S> {
     pub is_deaf: bool,
     /// The stream may still hold bytes that were written.
     is_unflushed: bool,
-    /// When `output` began to wait, or was written from last.
+    /// When bytes began to wait for the stream, or some of `output` was written last.
     pub waits_since: Option<Instant>,
 }
 
@@ -87,10 +87,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Side<S> {
             }
             (moved, self.is_unflushed) = (true, true);
         }
-        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
-        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
-            self.is_unflushed = false;
-            flushed?;
+        (self.output, self.written) = (Vec::new(), 0);
+        match Pin::new(&mut self.stream).poll_flush(cx) {
+            Poll::Ready(flushed) => {
+                (self.is_unflushed, self.waits_since) = (false, None);
+                flushed?;
+            }
+            Poll::Pending if moved => self.waits_since = Some(now),
+            Poll::Pending => self.waits_since = self.waits_since.or(Some(now)),
         }
         Ok(moved)
     }
@@ -107,5 +111,53 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Side<S> {
         (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
         (self.is_unflushed, self.is_deaf) = (false, true);
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// As TLS does, takes all bytes at once; flushes only once that is set.
+    #[derive(Default)]
+    struct Collecting {
+        flushes: bool,
+    }
+
+    impl AsyncRead for Collecting {
+        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    impl AsyncWrite for Collecting {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            if self.flushes { Poll::Ready(Ok(())) } else { Poll::Pending }
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    #[test]
+    fn bytes_that_the_stream_has_not_flushed_wait() {
+        let (mut side, now) = (Side::new(Collecting::default()), Instant::now());
+        let mut cx = Context::from_waker(Waker::noop());
+        side.output = b"a frame".to_vec();
+        assert!(side.poll_write(&mut cx, now).expect("written"));
+        assert_eq!((side.waits_since, side.is_written()), (Some(now), false));
+        assert!(!side.poll_write(&mut cx, now + Duration::from_secs(1)).expect("nothing to write"));
+        assert_eq!(side.waits_since, Some(now));
+        side.stream.flushes = true;
+        assert!(!side.poll_write(&mut cx, now + Duration::from_secs(2)).expect("nothing to write"));
+        assert_eq!((side.waits_since, side.is_written()), (None, true));
     }
 }

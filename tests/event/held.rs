@@ -215,7 +215,7 @@ fn a_long_poll_gets_the_first_message_or_the_programs_response() {
 
 #[test]
 fn held_streams_outlive_a_reload_and_the_workers() {
-    let server = serve();
+    let server = serve_with(Site::new(), "GracefulShutdownTimeout 0\n");
     let (mut stream, _) = hold(&server, "/live/events/news");
     let before: i32 = server.text("/app/pid").parse().expect("a pid");
     server.reload().succeeded();
@@ -226,6 +226,21 @@ fn held_streams_outlive_a_reload_and_the_workers() {
     signal(server.text("/app/pid").parse().expect("a pid"), Signal::SIGKILL);
     until("there is another worker", || server.post("/app/say/news", "again").status == 200);
     assert_eq!(chunk(&mut stream), "data: again\n\n");
+}
+
+#[test]
+fn held_responses_of_an_old_configuration_end_whole_after_some_time() {
+    let server = serve_with(Site::new(), "GracefulShutdownTimeout 100ms\n");
+    let (mut stream, _) = hold(&server, "/app/events/news");
+    let mut poll = server.connect();
+    poll.raw("GET /app/poll/news HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until_present(&server, "news", 2);
+    server.reload().succeeded();
+    let (mut other, _) = hold(&server, "/app/events/news");
+    assert_eq!(stream.chunk(), b"");
+    assert_eq!(poll.response().is(202).text(), "nothing yet");
+    server.post("/app/say/news", "one");
+    assert_eq!(chunk(&mut other), "data: one\n\n", "the serving configuration goes on");
 }
 
 #[test]

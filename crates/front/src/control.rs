@@ -182,6 +182,7 @@ fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<(
     front.shared().serves(generation.number);
     front.services.balancers.retain(&generation.config.balancers);
     front.transport.set(&front.shared().broadcasts, generation.config.broadcast_store.as_ref());
+    end_earlier_held(front, generation);
     tokio::task::spawn_local(health::watch(front.services.clone(), generation.clone()));
     front.shared().clock.start();
     front.acceptor.use_threads(generation.config.clients.threads());
@@ -190,6 +191,19 @@ fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<(
         front.listeners.set(&front.acceptor, listeners)?;
     }
     Ok(())
+}
+
+/// Ends responses that the front holds with earlier configurations, which would stay in memory as long as the clients.
+fn end_earlier_held(front: &Front, serving: &Generation) {
+    let (graceful, number) = (serving.config.timeouts.graceful, serving.number);
+    // As for requests, a GracefulShutdownTimeout of 0 is no limit.
+    if !graceful.is_zero() {
+        let broadcasts = front.shared().broadcasts.clone();
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(graceful).await;
+            broadcasts.end_earlier_held(number).await;
+        });
+    }
 }
 
 fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<()> {

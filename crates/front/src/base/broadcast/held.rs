@@ -9,8 +9,9 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use wire::broadcast::BroadcastMessage;
+use wire::control::GenerationNumber;
 
-use super::hold::{HoldKind, HoldRequest};
+use super::hold::{HoldKind, HoldRequest, HoldTerms};
 use super::{BroadcastSink, HELD, Subscriptions, events};
 use crate::base::lock::lock;
 
@@ -41,7 +42,7 @@ struct Channels {
 
 /// Messages that wait for a client.
 struct Waiting {
-    as_events: bool,
+    terms: HoldTerms,
     queue: Mutex<Queue>,
 }
 
@@ -56,7 +57,7 @@ struct Queue {
 /// Why a client gets nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldEnd {
-    /// The front stops.
+    /// The front stops, or has had another configuration for long.
     Stopped,
     /// More messages wait than allowed.
     Slow,
@@ -73,24 +74,23 @@ pub struct Held {
 }
 
 impl HeldClients {
-    /// Subscribes a client. `None`: there are `most` already, or the front stops.
+    /// Subscribes a client. `None`: there are as many as allowed, or the front stops.
     pub fn hold(
         self: &Arc<Self>,
         subscriptions: &Subscriptions,
         request: &HoldRequest,
-        as_events: bool,
-        most: usize,
+        terms: HoldTerms,
     ) -> Option<Held> {
         let mut register = lock(&subscriptions.register);
         let mut state = lock(&self.state);
-        if state.is_over || state.streams + state.responses >= most as u64 {
+        if state.is_over || state.streams + state.responses >= terms.most as u64 {
             return None;
         }
         let is_response = request.kind == HoldKind::Response;
         *state.count(is_response) += 1;
         state.next += 1;
         let number = state.next;
-        let waiting = Arc::new(Waiting { as_events, queue: Mutex::default() });
+        let waiting = Arc::new(Waiting { terms, queue: Mutex::default() });
         for channel in &*request.channels {
             let clients = state.by_name.entry(channel.clone()).or_default();
             clients.insert(number, waiting.clone());
@@ -109,7 +109,7 @@ impl HeldClients {
         // Each form is made once, and shared by its clients.
         let (mut plain, mut event) = (None, None);
         for client in state.by_name.get(channel).into_iter().flat_map(FxHashMap::values) {
-            let bytes = match client.as_events {
+            let bytes = match client.terms.as_events {
                 true => event.get_or_insert_with(|| events::event(message)),
                 false => plain.get_or_insert_with(|| Bytes::copy_from_slice(message)),
             };
@@ -125,6 +125,16 @@ impl HeldClients {
         state.is_over = true;
         for client in state.by_name.values().flat_map(FxHashMap::values) {
             lock(&client.queue).end(HeldEnd::Stopped);
+        }
+    }
+
+    /// Ends those of earlier generations than `serving`, but only those of one `part` of all `parts`.
+    pub fn end_earlier(&self, serving: GenerationNumber, part: u64, parts: u64) {
+        let state = lock(&self.state);
+        for (number, client) in state.by_name.values().flatten() {
+            if client.terms.generation < serving && number.checked_rem(parts) == Some(part) {
+                lock(&client.queue).end(HeldEnd::Stopped);
+            }
         }
     }
 
@@ -225,7 +235,8 @@ mod tests {
     impl Both {
         fn hold(&self, kind: HoldKind, channels: &[&str]) -> Option<Held> {
             let channels = channels.iter().map(|name| name.as_bytes().into()).collect();
-            self.0.hold(&self.1, &HoldRequest { kind, channels }, kind == HoldKind::Stream, 2)
+            let terms = HoldTerms { as_events: kind == HoldKind::Stream, most: 2, generation: 1 };
+            self.0.hold(&self.1, &HoldRequest { kind, channels }, terms)
         }
 
         fn publish(&self, channel: &[u8], message: &[u8]) {
@@ -278,5 +289,21 @@ mod tests {
         assert_eq!(next(&last), Poll::Ready(Ok(Bytes::from_static(b"last"))));
         assert_eq!(next(&last), Poll::Ready(Err(HeldEnd::Stopped)));
         assert!(clients.hold(HoldKind::Raw, &["a"]).is_none());
+    }
+
+    #[test]
+    fn responses_of_earlier_generations_end_in_parts() {
+        let clients = Both::default();
+        let held = [(); 2].map(|()| clients.hold(HoldKind::Raw, &["a"]).expect("a place"));
+        let ended = || held.iter().filter(|held| next(held).is_ready()).count();
+        clients.0.end_earlier(1, 0, 1);
+        assert_eq!(ended(), 0, "the generation serves");
+        clients.0.end_earlier(2, 0, 2);
+        assert_eq!(ended(), 1);
+        clients.0.end_earlier(2, 1, 2);
+        assert_eq!(ended(), 2);
+        assert_eq!(next(&held[0]), Poll::Ready(Err(HeldEnd::Stopped)));
+        drop(held);
+        assert!(clients.hold(HoldKind::Raw, &["a"]).is_some(), "others are held");
     }
 }

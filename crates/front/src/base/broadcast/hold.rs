@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::header::{HeaderMap, HeaderName};
 use percent_encoding::percent_decode;
 use wire::broadcast::MAX_CHANNEL;
+use wire::control::GenerationNumber;
 
 /// Kind of the hold: `stream`, `raw` or `response`.
 const HOLD: HeaderName = HeaderName::from_static("cameleer-hold");
@@ -30,6 +31,17 @@ pub struct HoldRequest {
     pub kind: HoldKind,
     /// 1 to [`MAX_CHANNELS`] different names.
     pub channels: Arc<[Box<[u8]>]>,
+}
+
+/// What the front's configuration adds to a [`HoldRequest`].
+#[derive(Debug, Clone, Copy)]
+pub struct HoldTerms {
+    /// Messages are sent as server-sent events.
+    pub as_events: bool,
+    /// Maximum number of held responses.
+    pub most: usize,
+    /// The generation whose settings the response uses, and that therefore stays in memory.
+    pub generation: GenerationNumber,
 }
 
 /// Whether this is the name of a field for the front.

@@ -18,15 +18,17 @@ mod register;
 mod subscriber;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use tokio::time::sleep;
 use wire::Malformed;
-use wire::control::{BroadcastStatus, BroadcastTransportStatus, WorkerId};
+use wire::control::{BroadcastStatus, BroadcastTransportStatus, GenerationNumber, WorkerId};
 use wire::transport::{SocketFront, WorkerOrder};
 
 use super::lock::lock;
 use base::log;
 use held::{Held, HeldClients};
-use hold::HoldRequest;
+use hold::{HoldRequest, HoldTerms};
 use pubsub::{BroadcastRelay, LocalChannels};
 use register::Register;
 use subscriber::Sink;
@@ -47,6 +49,10 @@ pub struct Subscriptions {
 
 /// The subscriber that stands for all held clients.
 const HELD: WorkerId = WorkerId { slot: u32::MAX, serial: u64::MAX };
+
+/// Time over which held responses of earlier generations end, and the number of parts that end at once.
+const SPREAD: Duration = Duration::from_secs(5);
+const PARTS: u32 = 20;
 
 /// The receiver of a subscriber's messages.
 #[derive(Clone)]
@@ -115,14 +121,22 @@ impl Broadcasts {
         own + self.subscriptions.relay.presence(channel)
     }
 
-    /// Subscribes a client that the front holds from now on. `None`: there are `most` already, or the front stops.
-    pub fn hold(&self, request: &HoldRequest, as_events: bool, most: usize) -> Option<Held> {
-        self.held.hold(&self.subscriptions, request, as_events, most)
+    /// Subscribes a client that the front holds from now on. `None`: there are as many as allowed, or the front stops.
+    pub fn hold(&self, request: &HoldRequest, terms: HoldTerms) -> Option<Held> {
+        self.held.hold(&self.subscriptions, request, terms)
     }
 
     /// Ends all held responses, as the front stops.
     pub fn end_held(&self) {
         self.held.end();
+    }
+
+    /// Ends held responses of earlier generations over [`SPREAD`], so that clients do not all come back at once.
+    pub async fn end_earlier_held(&self, serving: GenerationNumber) {
+        for part in 0..PARTS {
+            self.held.end_earlier(serving, part.into(), PARTS.into());
+            sleep(SPREAD / PARTS).await;
+        }
     }
 
     /// Counts for the status.

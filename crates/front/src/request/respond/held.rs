@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::body::{BodySource, HeldBody};
 use crate::base::broadcast::held::Held;
-use crate::base::broadcast::hold::{HoldKind, HoldRequest};
+use crate::base::broadcast::hold::{HoldKind, HoldRequest, HoldTerms};
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
@@ -49,7 +49,8 @@ pub async fn begin(
     let is_events = is_events(response.headers());
     let most = context.generation.config.hold_connections;
     let as_events = is_events && request.kind == HoldKind::Stream;
-    let Some(held) = context.services.shared.broadcasts.hold(&request, as_events, most) else {
+    let terms = HoldTerms { as_events, most, generation: context.generation.number };
+    let Some(held) = context.services.shared.broadcasts.hold(&request, terms) else {
         context.log_error(&route, &format_args!("not held: {most} responses are (HoldConnections)"));
         return Err(Refusal::closing(StatusCode::SERVICE_UNAVAILABLE));
     };

@@ -34,7 +34,7 @@ pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> b
     let is_sent = poll_fn(|cx| {
         client.remember(cx);
         loop {
-            if chunks.body.is_slow() || is_left(&io, cx) {
+            if chunks.body.is_slow(cx) || is_left(&io, cx) {
                 return Poll::Ready(false);
             }
             if let Poll::Ready(sent) = chunks.poll_send(cx, &mut io) {

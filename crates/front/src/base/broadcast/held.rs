@@ -178,6 +178,12 @@ impl Queue {
         }
     }
 
+    fn wait(&mut self, cx: &Context<'_>) {
+        if !self.reader.as_ref().is_some_and(|reader| reader.will_wake(cx.waker())) {
+            self.reader = Some(cx.waker().clone());
+        }
+    }
+
     fn wake(&mut self) {
         self.reader.take().into_iter().for_each(Waker::wake);
     }
@@ -197,13 +203,15 @@ impl Held {
         if let Some(end) = queue.end {
             return Poll::Ready(Err(end));
         }
-        queue.reader = Some(cx.waker().clone());
+        queue.wait(cx);
         Poll::Pending
     }
 
-    /// Whether the client is too slow.
-    pub fn is_slow(&self) -> bool {
-        lock(&self.waiting.queue).end == Some(HeldEnd::Slow)
+    /// Whether the client is too slow. Otherwise its task is woken when it is, also while the task only writes.
+    pub fn is_slow(&self, cx: &Context<'_>) -> bool {
+        let mut queue = lock(&self.waiting.queue);
+        queue.wait(cx);
+        queue.end == Some(HeldEnd::Slow)
     }
 }
 
@@ -227,7 +235,19 @@ impl Drop for Held {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::task::Wake;
+
     use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Relaxed);
+        }
+    }
 
     #[derive(Default)]
     struct Both(Arc<HeldClients>, Subscriptions);
@@ -272,10 +292,16 @@ mod tests {
     fn a_slow_client_ends_and_its_messages_are_freed() {
         let clients = Both::default();
         let slow = clients.hold(HoldKind::Raw, &["a"]).expect("a place");
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let cx = Context::from_waker(&waker);
+        clients.publish(b"a", b"begins a write");
+        assert!(slow.poll(&cx).is_ready());
         for _ in 0..100 {
+            assert!(!slow.is_slow(&cx) || woken.0.load(Relaxed), "a task that writes learns of the end");
             clients.publish(b"a", &[0; 10_000]);
         }
-        assert!(slow.is_slow());
+        assert!(slow.is_slow(&cx) && woken.0.load(Relaxed));
         assert_eq!(next(&slow), Poll::Ready(Err(HeldEnd::Slow)));
         assert_eq!(clients.0.counts(), [1, 0, 1]);
     }

@@ -39,9 +39,9 @@ impl HeldBody {
         matches!(self.first, BodySource::Empty) && !self.is_over
     }
 
-    /// Whether more messages wait than allowed.
-    pub fn is_slow(&self) -> bool {
-        self.held.is_slow()
+    /// Whether more messages wait than allowed; see [`Held::is_slow`].
+    pub fn is_slow(&self, cx: &Context<'_>) -> bool {
+        self.held.is_slow(cx)
     }
 
     /// Whether the body has ended.

@@ -153,8 +153,8 @@ impl ResponseBody {
     }
 
     /// Whether the client of a held response is too slow.
-    pub fn is_slow(&self) -> bool {
-        matches!(&self.kind, BodySource::Held(body) if body.is_slow())
+    pub fn is_slow(&self, cx: &Context<'_>) -> bool {
+        matches!(&self.kind, BodySource::Held(body) if body.is_slow(cx))
     }
 
     /// Whether the body waits for published messages, and its end shows in HTTP/1.1.

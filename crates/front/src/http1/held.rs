@@ -16,7 +16,9 @@ use crate::client::Client;
 use crate::request::respond::body::ResponseBody;
 
 /// Bytes of a client that are discarded in one read.
-const DISCARDED: usize = 64;
+const DISCARDED: usize = 4096;
+/// Maximum number of bytes of a client that are discarded. No honest client sends more before it has the response.
+const MAX_DISCARDED: usize = 64 * 1024;
 /// The chunk at the end of a body (RFC 9112, section 7.1).
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
@@ -31,10 +33,11 @@ pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> b
     let mut chunks = Chunks { body, output: Vec::new(), written: 0, is_whole: false };
     let mut io = io.clone();
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
+    let mut discarded = 0;
     let is_sent = poll_fn(|cx| {
         client.remember(cx);
         loop {
-            if chunks.body.is_slow(cx) || is_left(&io, cx) {
+            if chunks.body.is_slow(cx) || is_left(&io, cx, &mut discarded) {
                 return Poll::Ready(false);
             }
             if let Poll::Ready(sent) = chunks.poll_send(cx, &mut io) {
@@ -57,14 +60,19 @@ pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> b
     is_sent
 }
 
-/// Whether the client has sent its end. A request before that is discarded: the connection is closed.
-fn is_left(io: &StrictIo, cx: &mut Context<'_>) -> bool {
+/// Whether the client has sent its end, or too much. A request before that is discarded: the connection is closed.
+fn is_left(io: &StrictIo, cx: &mut Context<'_>, discarded: &mut usize) -> bool {
     loop {
         let mut room = [0; DISCARDED];
         let mut buffer = ReadBuf::new(&mut room);
         match io.poll_discard(cx, &mut buffer) {
             Poll::Pending => return false,
-            Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+            Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                *discarded += buffer.filled().len();
+                if *discarded > MAX_DISCARDED {
+                    return true;
+                }
+            }
             Poll::Ready(_) => return true,
         }
     }

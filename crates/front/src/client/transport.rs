@@ -2,7 +2,7 @@
 //! encrypted.
 
 use std::io::{self, IoSlice};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -18,6 +18,17 @@ use crate::base::turn;
 
 /// Maximum number of bytes in one read while the protocol is determined.
 const AHEAD: usize = 512;
+
+/// Silence before the first probe of the kernel, time between two, in seconds, and number of those without an answer.
+const PROBES: (u32, u32, u32) = (60, 15, 4);
+
+fn probe(socket: &impl AsFd) -> io::Result<()> {
+    let (silence, between, count) = PROBES;
+    setsockopt(socket, sockopt::TcpKeepIdle, &silence)?;
+    setsockopt(socket, sockopt::TcpKeepInterval, &between)?;
+    setsockopt(socket, sockopt::TcpKeepCount, &count)?;
+    Ok(setsockopt(socket, sockopt::KeepAlive, &true)?)
+}
 
 /// A client's socket that counts its bytes.
 pub struct CountedIo {
@@ -42,6 +53,15 @@ impl Transport {
         match self.socket() {
             Socket::Tcp(socket) => Ok(setsockopt(socket, sockopt::Linger, &linger)?),
             Socket::Unwatched(socket) => Ok(setsockopt(socket.stream()?, sockopt::Linger, &linger)?),
+            Socket::Unix(_) => Ok(()),
+        }
+    }
+
+    /// Has the kernel find out, in two minutes, that a client has gone to which nothing is sent.
+    pub fn probe_when_quiet(&self) -> io::Result<()> {
+        match self.socket() {
+            Socket::Tcp(socket) => probe(socket),
+            Socket::Unwatched(socket) => probe(socket.stream()?),
             Socket::Unix(_) => Ok(()),
         }
     }

@@ -32,6 +32,7 @@ impl MayWait for ResponseBody {
 pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> bool {
     let mut chunks = Chunks { body, output: Vec::new(), written: 0, is_whole: false };
     let mut io = io.clone();
+    io.probe_when_quiet();
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));
     let mut discarded = 0;
     let is_sent = poll_fn(|cx| {

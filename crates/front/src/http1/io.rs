@@ -53,6 +53,11 @@ impl Http1Stream {
         self.line.end_with_reset(reset)
     }
 
+    /// See [`Transport::probe_when_quiet`].
+    pub fn probe_when_quiet(&self) -> io::Result<()> {
+        self.line.probe_when_quiet()
+    }
+
     /// See [`Transport::has_unread`].
     pub fn has_unread(&self) -> bool {
         self.line.has_unread()

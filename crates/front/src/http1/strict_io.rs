@@ -129,6 +129,12 @@ impl StrictIo {
         }
     }
 
+    /// See [`Transport::probe_when_quiet`](crate::client::transport::Transport::probe_when_quiet).
+    pub fn probe_when_quiet(&self) {
+        // Fails only for a client that has gone, which the next read reports.
+        let _ = self.0.borrow().stream.probe_when_quiet();
+    }
+
     /// Closes the sending side.
     pub fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_shutdown(cx)

@@ -27,10 +27,26 @@ pub struct RedisSession {
     unread: UnreadBytes,
 }
 
-/// Connects, logs in, and subscribes to reports of other servers.
+/// Connects, logs in, and subscribes to reports of other servers. Errors quote no password.
 pub async fn connect(store: &BroadcastStore, received: Arc<Received>) -> Result<RedisSession, String> {
-    let mut login = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
     let password = connect::password(store)?;
+    begin(store, received, &password).await.map_err(|why| without_password(&why, &password))
+}
+
+/// The begin of a store's error about an unknown command, before the command's arguments.
+const ARGUMENTS: &str = ", with args beginning with:";
+
+/// An error of the login. A store that does not know the command quotes its arguments, also parts of them.
+fn without_password(why: &str, password: &str) -> String {
+    if password.is_empty() {
+        return why.to_owned();
+    }
+    let why = why.split_once(ARGUMENTS).map_or(why, |(begin, _)| begin);
+    why.replace(password, "(hidden)")
+}
+
+async fn begin(store: &BroadcastStore, received: Arc<Received>, password: &str) -> Result<RedisSession, String> {
+    let mut login = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
     if !password.is_empty() {
         login = login.set_password(password);
     }
@@ -143,4 +159,17 @@ fn reason(error: &RedisError) -> String {
 
 fn detail(error: &RedisError) -> String {
     error.detail().map_or_else(|| error.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_quote_no_password() {
+        let why = "An error was signalled by the server - \"unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' 'sec";
+        assert_eq!(without_password(why, "secret"), "An error was signalled by the server - \"unknown command 'HELLO'");
+        assert_eq!(without_password("wrong: secret", "secret"), "wrong: (hidden)");
+        assert_eq!(without_password("refused", ""), "refused");
+    }
 }

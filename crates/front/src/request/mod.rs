@@ -82,8 +82,7 @@ pub async fn answer(
     let context = begin(connection, in_use.clone(), head, stream);
     let mut body = RequestBody::from(body);
     let mut answer = Box::pin(follow_if_valid(&context, fit, &mut body)).await;
-    if context.is_websocket_stream() && answer.as_ref().is_ok_and(|response| response.status().is_success()) {
-        // The client would take it for an open WebSocket. A switch of protocols has status 101 here.
+    if answer.as_ref().is_ok_and(|response| opens_websocket(&context, response)) {
         answer = Err(Refusal::not_allowed());
     }
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
@@ -107,13 +106,17 @@ pub async fn answer(
         }
         answer => answer,
     };
-    let (mut response, refused) = match answer {
+    let (mut response, mut refused) = match answer {
         Ok(response) => (response, false),
         Err(refusal) => {
             hold_back(&context, &refusal).await;
             Box::pin(error_document::answer(&context, refusal)).await
         }
     };
+    if opens_websocket(&context, &response) {
+        // An error document or a rule has the status of a success.
+        (response, refused) = (Refusal::not_allowed().response(""), true);
+    }
     context.add_carried(&mut response);
     managed::require_https(&context, response.headers_mut());
     if compress::may_apply(&context, &response) {
@@ -123,6 +126,12 @@ pub async fn answer(
         Box::pin(headers::answer_questions(&context, &response, refused)).await;
     }
     respond::finish(context, response, ResponseEnding { refused, close })
+}
+
+/// Whether the client would take a response that is none for an open WebSocket. A switch of protocols has status 101
+/// here.
+fn opens_websocket(context: &RequestContext, response: &Response<BodySource>) -> bool {
+    context.is_websocket_stream() && response.status().is_success()
 }
 
 /// Delays a 503 in an overload, so that refused clients do not retry at once.

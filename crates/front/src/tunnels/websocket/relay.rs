@@ -301,7 +301,8 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
                 if self.is_leaving {
                     self.send_close(now, &CloseReason { code: codes::SERVICE_RESTART, reason: String::new() });
                 } else if self.passes_control {
-                    self.abort("client_closed");
+                    // Messages that wait for the client are still written.
+                    self.disconnect(codes::ABNORMAL, "client_closed");
                 } else {
                     self.blame(now, "has ended the stream without closing the WebSocket".to_owned());
                 }

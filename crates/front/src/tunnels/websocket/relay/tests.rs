@@ -196,6 +196,23 @@ fn a_worker_that_ends_or_sends_nonsense_closes_with_1011() {
 }
 
 #[test]
+fn messages_before_the_end_of_a_worker_that_passes_control_are_written() {
+    run(async {
+        let mut ends = Ends::new();
+        ends.relay.passes_control = true;
+        for _ in 0..30 {
+            ends.worker_sends(2, &[b'x'; 100]).await;
+        }
+        ends.worker.shutdown().await.expect("shut down");
+        assert!(!ends.is_over().await, "the client has not read them");
+        for _ in 0..30 {
+            ends.client_gets(&[&b"\x82\x64"[..], &[b'x'; 100]].concat()).await;
+        }
+        assert!(ends.is_over().await);
+    });
+}
+
+#[test]
 fn pings_are_sent_at_the_applications_interval() {
     run(async {
         let mut ends = Ends::new();

@@ -29,6 +29,7 @@ use http::{Method, Response, StatusCode};
 use super::Dispatched;
 use super::body::RequestBody;
 use super::context::RequestContext;
+use super::proxied::event::is_in_event_pool;
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::cache::control::RequestControl;
@@ -121,7 +122,8 @@ impl<'a> Visit<'a> {
             false => RequestControl::of(&head.headers),
         };
         // A response to an Upgrade may be the begin of another protocol.
-        let may_switch = route.backend.is_some() && context.head.headers.contains_key(UPGRADE);
+        let may_switch =
+            context.head.headers.contains_key(UPGRADE) && (route.backend.is_some() || is_in_event_pool(context, route));
         let is_for_caches = is_safe(context, head) && asked::is_for_caches(head) && body.is_empty() && !may_switch;
         // An error document is about the failed request and must not be cached.
         if !is_for_caches || control.no_store || context.inherits_variables() {

@@ -31,7 +31,7 @@ fn a_loop_that_is_blocked_is_interrupted_and_its_worker_goes_on() {
         let [mut blocking, mut other] = blocked(&server, target, "blocks never");
         assert_eq!(blocking.response().status, 504, "{target}");
         assert!([200, 504].contains(&other.response().status), "{target}");
-        server.logged(&format!("RequestTimeout has passed: its event loop is blocked by GET {target}"));
+        server.logged(&format!("RequestTimeout has passed: its event loop is blocked; waiting requests: GET {target}"));
         until("the worker answers again", || server.get("/pid").status == 200);
         assert_eq!(server.text("/pid"), pid, "{target}");
         std::fs::remove_file(server.site.path("noted")).expect("removed");
@@ -60,7 +60,7 @@ fn a_loop_that_does_not_end_its_work_costs_its_worker() {
     assert!([502, 504].contains(&other.response().status));
     until("the next worker answers", || server.get("/pid").status == 200);
     assert_ne!(server.text("/pid"), pid);
-    server.logged("its event loop is blocked by GET /stubborn");
+    server.logged("its event loop is blocked; waiting requests: GET /stubborn");
     server.logged("has not come back to its event loop for too long");
 }
 

@@ -140,7 +140,9 @@ impl SharedPool {
             let requests = &turn.requests;
             log::warn(
                 "front",
-                format_args!("{name} RequestTimeout has passed: its event loop is blocked by {requests}"),
+                format_args!(
+                    "{name} RequestTimeout has passed: its event loop is blocked; waiting requests: {requests}"
+                ),
             );
         }
     }

@@ -1,11 +1,10 @@
 //! The slowest request of each path in the last minutes, for the status page. A faster request costs two comparisons.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use rustc_hash::FxBuildHasher;
 use wire::control::SlowRequest;
 
 use super::lock::lock;
@@ -24,6 +23,8 @@ pub struct Slowest {
     floor_us: AtomicU64,
     /// For each group of paths the duration, in µs, that a request must exceed.
     groups: Box<[AtomicU64]>,
+    /// Clients choose paths, and must not know which share a group.
+    hasher: RandomState,
     windows: Mutex<Windows>,
 }
 
@@ -39,6 +40,7 @@ impl Default for Slowest {
         Slowest {
             floor_us: AtomicU64::default(),
             groups: (0..GROUPS).map(|_| AtomicU64::default()).collect(),
+            hasher: RandomState::new(),
             windows: Mutex::default(),
         }
     }
@@ -52,7 +54,7 @@ impl Slowest {
         if took_us <= self.floor_us.load(Relaxed) {
             return;
         }
-        let group = self.groups.get(FxBuildHasher.hash_one(path) as usize % GROUPS);
+        let group = self.groups.get(self.hasher.hash_one(path) as usize % GROUPS);
         if group.is_some_and(|group| took_us <= group.load(Relaxed)) {
             return;
         }

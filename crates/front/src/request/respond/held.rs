@@ -17,6 +17,7 @@ use super::body::{BodySource, HeldBody};
 use crate::base::broadcast::held::Held;
 use crate::base::broadcast::hold::{HoldKind, HoldRequest, HoldTerms};
 use crate::base::refusal::Refusal;
+use crate::client::Pending;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 
@@ -55,7 +56,9 @@ pub async fn begin(
         return Err(Refusal::closing(StatusCode::SERVICE_UNAVAILABLE));
     };
     // The request ends when its client leaves, as one that a backend answers.
-    context.begin_at_backend(false);
+    if !context.is_at_backend() {
+        context.begin_at_backend(false);
+    }
     response.headers_mut().remove(CONTENT_LENGTH);
     if request.kind == HoldKind::Response {
         return first_message(context, &route, response, held).await;

@@ -16,7 +16,7 @@ fn line() -> usize {
 /// Sends a request that blocks the loop, then another one.
 fn blocked(server: &Server, target: &str, note: &str) -> [Connection; 2] {
     let mut blocking = server.connect();
-    blocking.raw(&format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
+    blocking.raw(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
     until("the loop is blocked", || noted(server, note));
     let mut other = server.connect();
     other.raw("GET /pid HTTP/1.1\r\nHost: x\r\n\r\n");

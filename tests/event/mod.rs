@@ -1,12 +1,12 @@
 //! Pools whose workers run an event loop (`PsgiMode event`).
 
 mod blocked;
-mod broadcast;
+mod frameworks;
 mod grown;
-mod held;
 mod idle;
 mod life;
 mod limits;
+mod messages;
 mod mojolicious;
 mod mojolicious_websocket;
 mod origin;
@@ -16,7 +16,6 @@ mod psgi;
 mod psgi_errors;
 mod psgi_socket;
 mod start;
-mod transport;
 mod watched;
 mod websocket_abuse;
 mod websocket_http2;

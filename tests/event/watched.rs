@@ -12,7 +12,7 @@ fn the_status_and_the_monitor_name_the_requests_of_a_worker() {
     let _socket = WebSocket::open(&server, "/echo");
     let mut waiting = ["first", "second"].map(|name| {
         let mut connection = server.connect();
-        connection.raw(&format!("GET /wait/{name} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        connection.raw(format!("GET /wait/{name} HTTP/1.1\r\nHost: x\r\n\r\n"));
         until("the request waits", || noted(&server, &format!("waits {name}")));
         connection
     });

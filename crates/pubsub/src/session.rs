@@ -167,6 +167,9 @@ struct Counts {
     all_reported: Option<Instant>,
 }
 
+/// Names of channels.
+type Names = Vec<Box<[u8]>>;
+
 impl Counts {
     fn new(all: Vec<(Box<[u8]>, u64)>) -> Counts {
         let all = all.into_iter().filter(|(_, count)| *count > 0).collect();
@@ -174,7 +177,7 @@ impl Counts {
     }
 
     /// Applies changes. Returns channels whose subscriptions begin, and those whose subscriptions end.
-    fn change(&mut self, changes: Vec<(Box<[u8]>, u64)>) -> (Vec<Box<[u8]>>, Vec<Box<[u8]>>) {
+    fn change(&mut self, changes: Vec<(Box<[u8]>, u64)>) -> (Names, Names) {
         let (mut begin, mut end) = (Vec::new(), Vec::new());
         for (channel, count) in changes {
             let before = match count {

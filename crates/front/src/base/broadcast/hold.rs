@@ -101,8 +101,8 @@ mod tests {
         }
         let taken = take(&mut headers);
         assert!(taken.is_err() || headers.is_empty());
-        let text = |name: &Box<[u8]>| String::from_utf8_lossy(name).into_owned();
-        taken.map(|taken| taken.map(|hold| (hold.kind, hold.channels.iter().map(text).collect())))
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        taken.map(|taken| taken.map(|hold| (hold.kind, hold.channels.iter().map(|name| text(name)).collect())))
     }
 
     #[test]

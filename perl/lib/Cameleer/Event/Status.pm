@@ -64,6 +64,12 @@ my %REASONS = (
     511 => 'Network Authentication Required',
 );
 
+# The status for an exception of the application. The loop may be interrupted before the front has answered for a request:
+# its time is that of the request that has waited the longest.
+sub of_error ($error) {
+    return $error =~ /\Athe request took longer than RequestTimeout\b/ ? 504 : 500;
+}
+
 sub reason ($status) { return $REASONS{$status} // 'Status' }
 
 1;

@@ -243,7 +243,7 @@ sub failed ( $self, $error ) {
         delete $self->{head};
         $self->{is_complete} = 1;
         $self->{state}{started} = 1 if $self->{state};
-        $self->plain(500);
+        $self->plain( Cameleer::Event::Status::of_error($error) );
         my $stream = $self->{stream};
         $self->{state}->disconnect('server_error') if $self->{state};
         return $stream->flushed( sub { $self->finish } );

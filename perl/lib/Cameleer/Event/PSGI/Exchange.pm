@@ -269,8 +269,9 @@ sub failed ( $self, $error ) {
     return if $self->is_over;
     $self->{is_answered} = 1;
     return $self->break if $self->{is_begun} || $self->{is_taken};
-    my $text = "Internal Server Error\n";
-    $self->begin( 500, [ 'Content-Type' => 'text/plain' ], [$text] );
+    my $status = Cameleer::Event::Status::of_error($error);
+    my $text   = Cameleer::Event::Status::reason($status) . "\n";
+    $self->begin( $status, [ 'Content-Type' => 'text/plain' ], [$text] );
     return;
 }
 

@@ -1,7 +1,7 @@
 //! Limits of connections and of time, and what an event pool refuses.
 
 use super::{APP, noted, serve_with};
-use crate::support::{Site, WebSocket, until};
+use crate::support::{Site, WebSocket, WebSocketFrame, until};
 
 #[test]
 fn a_full_worker_lets_the_next_request_wait() {
@@ -60,6 +60,8 @@ fn a_response_that_does_not_begin_in_time_is_a_504() {
 fn a_silent_connection_ends_with_its_timeout() {
     let server = serve_with("EventIdleTimeout 200ms\n");
     let mut socket = WebSocket::open(&server, "/echo");
+    assert_eq!(socket.next(), WebSocketFrame::Close(1001));
+    socket.close(1001);
     socket.is_closed();
 }
 

@@ -106,7 +106,8 @@ fn a_program_that_is_not_executable_or_has_no_leave_is_refused() {
 #[test]
 fn a_binary_is_executed() {
     let site = Site::new();
-    // A file that this process writes may be open in a child of another test, and is then no program ("text file busy").
+    // A file that this process writes may be open in a child of another test, and is then no program ("text file
+    // busy").
     let copy = std::process::Command::new("cp").arg("/usr/bin/date").arg(site.path("scripts/date")).status();
     assert!(copy.expect("coreutils are there").success());
     let server = site.serve(&conf(""));

@@ -178,8 +178,9 @@ fn note(histogram: &mut Histogram<u64>, time: Duration) {
     histogram.saturating_record(micros(time));
 }
 
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(MAX_US)
+/// A duration in µs, at most `u64::MAX`.
+pub fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Measurements since this process began to serve.

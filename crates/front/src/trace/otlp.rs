@@ -10,6 +10,7 @@ use prost::Message;
 
 use super::context::{TraceContext, random};
 use super::span::{RequestSpan, WorkerSpan};
+use crate::base::measures::micros;
 use crate::base::protocol::protocol;
 
 const INTERNAL: i32 = 1;
@@ -129,8 +130,4 @@ fn number(key: &str, value: i64) -> KeyValue {
 
 fn attribute(key: &str, value: Value) -> KeyValue {
     KeyValue { key: key.to_owned(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
-}
-
-fn micros(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

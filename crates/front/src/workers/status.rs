@@ -7,6 +7,7 @@ use wire::control::{ShareStatus, WorkerActivity, WorkerId, WorkerState, WorkerSt
 use super::scheduler::queue::Lane;
 use super::scheduler::{self, RequestId};
 use super::shared_pool::{SharedPool, State};
+use crate::base::measures::micros;
 use base::printable;
 use config::{Config, Host};
 
@@ -124,8 +125,4 @@ fn activity(worker: &scheduler::PoolWorker) -> WorkerActivity {
 fn host_name(hosts: &[Host], host: u16) -> String {
     let name = hosts.get(usize::from(host)).and_then(|host| host.server_name.as_deref());
     name.map(printable::line).unwrap_or_default()
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

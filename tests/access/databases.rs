@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::{PLACES, conf, get_as, site};
-use crate::support::{Database, Finished, POSTGRES, Server, Site, until};
+use crate::support::{Database, Finished, POSTGRES, Server, Site, own_address, until};
 
 /// Runs a program in the site's folder. The tests need the packages of pkg/debian-packages/test.txt.
 #[track_caller]
@@ -157,25 +157,14 @@ fn a_query_finds_users_and_groups_in_postgresql_also_after_its_restart() {
 fn a_postgresql_server_is_trusted_by_its_certificate() {
     let site = site().certificate("db", &["localhost"]);
     let mut database = Database::start(&site, POSTGRES);
-    // Another server may listen at the port of the first address.
-    let address = format!("127.1.{}.{}", std::process::id() / 250 % 250, std::process::id() % 250 + 1);
-    let folder = site.path("database").display().to_string();
-    run(
-        &site,
-        "sh",
-        &["-c", "cp db.crt db.key database/; chmod 600 database/db.key; chown --reference=database database/db.*"],
-    );
+    let (address, folder) = (own_address(), site.path("database").display().to_string());
     let tables = format!(
         "create table users (name text, hash text); insert into users values ('ana', '{}');
          create role plain login; grant select on users to ledger, plain",
         hash("secret")
     );
     run(&site, "psql", &["-h", &folder, "-U", "postgres", "-d", "ledger", "-c", &tables]);
-    let rules = "printf 'local all all trust\\nhostnossl all plain all trust\\nhostssl all ledger all trust\\n' > database/data/pg_hba.conf";
-    run(&site, "sh", &["-c", rules]);
-    let (listen, certificate) = (format!("listen_addresses={address}"), format!("ssl_cert_file={folder}/db.crt"));
-    let key = format!("ssl_key_file={folder}/db.key");
-    database.restart_with(&["-c", &listen, "-c", "ssl=on", "-c", &certificate, "-c", &key]);
+    database.restart_with_tls(&site, &address, "hostnossl all plain all trust\nhostssl all ledger all trust");
     let cases = [
         ("", "localhost", 200),
         ("sslmode=disable", "localhost", 500),

@@ -23,7 +23,7 @@ mod websocket;
 pub use authority::Authority;
 pub use client::{Address, Connection, LAST_CALL, Request, Response};
 pub use common_sites::{serve_echo_script, serve_env_handler};
-pub use database::{Database, MARIADB, POSTGRES, Product, Redis};
+pub use database::{Database, MARIADB, POSTGRES, Product, Redis, own_address};
 pub use directory::Directory;
 pub use documents::documents;
 pub use drawing::{colours, look_alike};

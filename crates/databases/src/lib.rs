@@ -12,7 +12,7 @@ mod dbm;
 mod sql;
 
 pub use dbm::{DbmFile, MAX_DBM_BYTES};
-pub use sql::{SqlQuestion, SqlRows, ask};
+pub use sql::{PgTlsStream, SqlQuestion, SqlRows, ask};
 
 /// Version of the SQLite library: `3.40.1`.
 pub fn sqlite_version() -> &'static str {

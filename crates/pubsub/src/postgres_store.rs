@@ -11,15 +11,14 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use config::BroadcastStore;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use databases::PgTlsStream;
 use tokio::task::{JoinHandle, spawn_local};
-use tokio_postgres::config::{ChannelBinding as Binding, SslMode};
-use tokio_postgres::tls::{ChannelBinding, NoTls, TlsConnect, TlsStream};
+use tokio_postgres::config::{ChannelBinding, SslMode};
+use tokio_postgres::tls::{NoTls, TlsConnect, TlsStream};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, Statement};
 
 use crate::connect::{self, LimitedSocket, UnreadBytes};
@@ -53,7 +52,11 @@ impl Drop for Driver {
 pub async fn connect(store: &BroadcastStore, received: Arc<Received>) -> Result<PostgresSession, String> {
     let mut config = Config::new();
     config.user(&store.user).dbname(&store.database).application_name("cameleer");
-    config.channel_binding(Binding::Disable).ssl_mode(if store.tls { SslMode::Require } else { SslMode::Disable });
+    config.channel_binding(ChannelBinding::Disable).ssl_mode(if store.tls {
+        SslMode::Require
+    } else {
+        SslMode::Disable
+    });
     let password = connect::password(store)?;
     if !password.is_empty() {
         config.password(password);
@@ -191,41 +194,12 @@ impl Parts {
 struct Secured(BroadcastStore);
 
 impl TlsConnect<LimitedSocket> for Secured {
-    type Stream = SecuredStream;
+    type Stream = PgTlsStream<LimitedSocket>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<SecuredStream>>>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Stream>>>>;
 
     fn connect(self, socket: LimitedSocket) -> Self::Future {
-        Box::pin(async move { connect::secured(&self.0, socket).await.map(SecuredStream).map_err(io::Error::other) })
-    }
-}
-
-/// A connection by TLS.
-struct SecuredStream(tokio_rustls::client::TlsStream<LimitedSocket>);
-
-impl TlsStream for SecuredStream {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl AsyncRead for SecuredStream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for SecuredStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        Box::pin(async move { connect::secured(&self.0, socket).await.map(PgTlsStream).map_err(io::Error::other) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Database, POSTGRES, Redis, Server, Site, WebSocket, until};
+use crate::support::{Database, POSTGRES, Redis, Server, Site, WebSocket, own_address, until};
 
 /// Sends each message with its channel to the WebSocket; of a long one the length and a checksum.
 const MOJO: &str = r#"use Mojolicious::Lite -signatures;
@@ -336,6 +336,22 @@ fn tls_needs_a_certificate_of_a_known_authority() {
     let refused = node(&url);
     refused.logged("TLS: invalid peer certificate");
     let servers = nodes(&site.filled(&format!("{url}?ca_file=@DIR@/redis.crt")));
+    let mut socket = listen(&servers[1], "news");
+    until_present(&servers[0], "news", 1);
+    say(&servers[0], "news", "one");
+    assert_eq!(socket.text(), "news: one");
+}
+
+#[test]
+fn postgresql_needs_a_certificate_of_a_known_authority() {
+    let address = own_address();
+    let site = Site::new().certificate("db", &[&address]);
+    let mut store = Database::start(&site, POSTGRES);
+    store.restart_with_tls(&site, &address, "hostssl all ledger all trust");
+    let url = format!("BroadcastTransport postgresql://ledger@{address}/ledger?sslmode=verify-full");
+    node(&url).logged("TLS: invalid peer certificate: UnknownIssuer");
+    let known = site.filled("&ca_file=@DIR@/db.crt");
+    let servers = nodes(&format!("{url}{known}"));
     let mut socket = listen(&servers[1], "news");
     until_present(&servers[0], "news", 1);
     say(&servers[0], "news", "one");

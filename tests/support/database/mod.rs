@@ -4,10 +4,11 @@ mod redis;
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::sys::signal::Signal;
 use nix::unistd::{Uid, User, geteuid};
@@ -122,6 +123,28 @@ impl Database {
         self.process = self.product.serve(&self.folder, more);
     }
 
+    /// As [`Database::restart`]. PostgreSQL listens at the address too, with TLS by the site's db.crt and db.key, and lets
+    /// accounts in as these lines of pg_hba.conf say.
+    #[track_caller]
+    pub fn restart_with_tls(&mut self, site: &Site, address: &str, rules: &str) {
+        let copied = ["crt", "key"].map(|ending| {
+            let file = self.folder.join(format!("server.{ending}"));
+            fs::copy(site.path(&format!("db.{ending}")), &file).expect("the site's certificate");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("our own file");
+            if let Some(user) = self.product.account() {
+                chown(&file, Some(user.uid.as_raw()), Some(user.gid.as_raw())).expect("root may");
+            }
+            file.display().to_string()
+        });
+        fs::write(self.folder.join("data/pg_hba.conf"), format!("local all all trust\n{rules}\n"))
+            .expect("our own file");
+        let [certificate, key] = copied;
+        let settings = ["listen_addresses", "ssl", "ssl_cert_file", "ssl_key_file"];
+        let values = [address, "on", &certificate, &key];
+        let words: Vec<String> = settings.iter().zip(values).map(|(name, value)| format!("--{name}={value}")).collect();
+        self.restart_with(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
     /// Starts the server again after [`Database::stop`].
     #[track_caller]
     pub fn serve(&mut self) {
@@ -169,6 +192,13 @@ impl Product {
         until("the database answers", || Finished::of(&mut self.command(self.is_ready, folder)).code == 0);
         process
     }
+}
+
+/// An address of this machine for one server: others may listen at its port of 127.0.0.1.
+pub fn own_address() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(1);
+    let (process, number) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    format!("127.{}.{}.{}", number % 250 + 1, process / 250 % 250, process % 250 + 1)
 }
 
 /// Debian installs PostgreSQL's server programs in a folder for each version.

@@ -7,6 +7,8 @@ mod postgres;
 mod secured;
 mod sqlite;
 
+pub use secured::PgTlsStream;
+
 use std::time::{Duration, Instant};
 
 use config::access::{Database, SqlDriver, SqlQuery};

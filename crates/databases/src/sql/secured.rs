@@ -81,13 +81,13 @@ pub struct HostSecurer {
     name: ServerName<'static>,
 }
 
-/// A connection over TLS.
-pub struct Secured<S>(client::TlsStream<S>);
+/// A connection over TLS, as `tokio_postgres` takes it.
+pub struct PgTlsStream<S>(pub client::TlsStream<S>);
 
 type Failure = Box<dyn Error + Sync + Send>;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Securer {
-    type Stream = Secured<S>;
+    type Stream = PgTlsStream<S>;
     type TlsConnect = HostSecurer;
     type Error = Failure;
 
@@ -99,28 +99,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for S
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostSecurer {
-    type Stream = Secured<S>;
+    type Stream = PgTlsStream<S>;
     type Error = Failure;
-    type Future = Pin<Box<dyn Future<Output = Result<Secured<S>, Failure>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<PgTlsStream<S>, Failure>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { Ok(Secured(self.connector.connect(self.name, stream).await?)) })
+        Box::pin(async move { Ok(PgTlsStream(self.connector.connect(self.name, stream).await?)) })
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secured<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PgTlsStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for PgTlsStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_read(cx, buf)
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secured<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PgTlsStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, bytes)
     }

@@ -146,7 +146,14 @@ impl BroadcastStore {
                     _ => return Err(format!("expected disable or verify-full as sslmode, got \"{value}\"")),
                 }
             }
-            _ => return Err("unknown parameter; expected prefix, user, password_file or ca_file".to_owned()),
+            (_, StoreKind::Redis) => {
+                return Err("unknown parameter; expected prefix, user, password_file or ca_file".to_owned());
+            }
+            (_, StoreKind::Postgres) => {
+                return Err(
+                    "unknown parameter; expected prefix, user, password_file, ca_file, host or sslmode".to_owned()
+                );
+            }
         }
         Ok(())
     }

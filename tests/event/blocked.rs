@@ -102,6 +102,24 @@ fn loops_of_psgi_and_pagi_are_interrupted() {
     }
 }
 
+#[test]
+fn the_slow_log_has_the_stack_of_the_callback_of_a_delayed_response() {
+    let program = "sub slowly ($file) { 1 until -e $file; return [200, [], ['slow']] }\n\
+         sub ($env) { sub ($respond) { $respond->(slowly('@DIR@/gate')) } };\n";
+    let site = Site::new().file("app.pl", &format!("use v5.36;\n{ANYEVENT}{program}"));
+    let server = site.serve(
+        "PsgiMode event\nStartServers 1\nSlowLog 200ms\nRequestTimeout 1000s\n\
+         <Location />\nPsgiApp @DIR@/app.pl\n</Location>\n",
+    );
+    let mut client = server.connect();
+    client.raw("GET /delayed HTTP/1.1\r\nHost: x\r\n\r\n");
+    let seen = eventually("a sample", || slow(&server, "/delayed").filter(|slow| slow["looks"] != 0));
+    let frames = seen["stacks"][0]["frames"].to_string();
+    assert!(frames.contains("::slowly"), "{frames}");
+    server.site.write("gate", "");
+    assert_eq!(client.response().is(200).text(), "slow");
+}
+
 fn slow(server: &Server, target: &str) -> Option<Value> {
     let output: Value = serde_json::from_str(&server.control(["why", "--json", target]).succeeded().out).expect("JSON");
     output.as_array().expect("a list").first().cloned()

@@ -8,7 +8,7 @@ use super::{noted, serve, serve_with};
 use crate::support::{Request, Site, WebSocket, WebSocketFrame, alive, eventually, signal, until};
 
 #[test]
-fn an_open_websocket_stays_with_its_worker_after_a_reload_and_is_told_to_come_again() {
+fn an_open_websocket_stays_with_its_worker_after_a_reload_and_is_closed_with_1012() {
     let server = serve_with("GracefulShutdownTimeout 1\n");
     let before = server.text("/pid");
     let mut socket = WebSocket::open(&server, "/echo");

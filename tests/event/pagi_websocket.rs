@@ -213,7 +213,7 @@ fn pings_have_the_applications_interval() {
 }
 
 #[test]
-fn a_websocket_of_pagi_stays_with_its_worker_after_a_reload_and_is_told_to_come_again() {
+fn a_websocket_of_pagi_stays_with_its_worker_after_a_reload_and_is_closed_with_1012() {
     let server = serve_with("GracefulShutdownTimeout 1\n");
     let before = server.text("/pid");
     let mut socket = WebSocket::open(&server, "/echo");

@@ -10,12 +10,11 @@ const NOTE: &str =
 const PSGI: &str = "sub ($env) { note(join ' ', $$, $env->{REQUEST_URI}, $env->{CAMELEER_WARMUP} // 'client');\n\
      return [$env->{PATH_INFO} eq '/bad' ? 500 : 200, [], ['ok']] };\n";
 const PAGI: &str = "use Future::AsyncAwait;\nasync sub app ($scope, $receive, $send) {\ndie 'no' if $scope->{type} ne 'http';\n\
-     my ($agent) = map { $_->[1] } grep { $_->[0] eq 'user-agent' } @{ $scope->{headers} };\n\
-     note(join ' ', $$, $scope->{path}, $agent ? 1 : 'client');\n\
+     note(join ' ', $$, $scope->{path}, $scope->{extensions}{'cameleer.warm_up'} ? 1 : 'client');\n\
      await $send->({ type => 'http.response.start', status => $scope->{path} eq '/bad' ? 500 : 200, headers => [] });\n\
      await $send->({ type => 'http.response.body', body => 'ok' });\n}\n\\&app;\n";
 const MOJO: &str = "use Mojolicious::Lite -signatures;\nany '/*name' => { name => '' } => sub ($c) {\n\
-     note(join ' ', $$, $c->req->url->path, $c->req->headers->user_agent ? 1 : 'client');\n\
+     note(join ' ', $$, $c->req->url->path, $c->req->env->{CAMELEER_WARMUP} // 'client');\n\
      $c->render(text => 'ok', status => $c->param('name') eq 'bad' ? 500 : 200) };\napp->start;\n";
 
 #[test]
@@ -39,7 +38,7 @@ fn the_requests_of_a_warm_up_come_before_those_of_clients() {
             panic!("{noted}");
         };
         assert!(pid == second && pid == third, "{noted}");
-        server.logged("warm-up: GET /bad: status 500");
+        server.logged("site.conf:4: warm-up: GET /bad: status 500");
         server.logged("warm-up: GET /missing.txt: the URL is not answered by Perl");
     }
 }
@@ -49,7 +48,7 @@ fn a_warm_up_without_a_response_does_not_keep_the_worker_from_clients() {
     let server = serve_with("StartTimeout 10s\nPerlWarmup /wait/never\n");
     server.get("/").is(200);
     assert!(noted(&server, "waits never"));
-    server.logged("warm-up: GET /wait/never: no response within 5 s");
+    server.logged("warm-up: GET /wait/never: no response within 5 s; raise StartTimeout");
 }
 
 #[test]

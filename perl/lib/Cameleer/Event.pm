@@ -53,11 +53,12 @@ sub orders () {
 }
 
 # Called in the mold for each request of PerlWarmup, which each worker answers: scheme, host and port, address and port of
-# the server, path of the application or `-`, target.
+# the server, path of the application or `-`, target, place in the
+# configuration.
 my @warm_up;
 
 sub warm_up ($words) {
-    push @warm_up, [ split / /, $words, 6 ];
+    push @warm_up, [ split / /, $words, 7 ];
     return;
 }
 

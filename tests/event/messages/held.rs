@@ -19,6 +19,11 @@ my $app = sub ($env) {
     return [ 202, [ @text, Cameleer::Broadcast->hold([ $channel, 'other, one' ], 'response') ], ['nothing yet'] ] if $do eq 'poll';
     return [ 404, [ @text, Cameleer::Broadcast->hold($channel) ], ['no'] ] if $do eq 'missing';
     return [ 200, [ @text, 'Cameleer-Hold' => $channel, 'Cameleer-Channel' => $count ], ['x'] ] if $do eq 'fields';
+    if ($do eq 'late') {
+        open my $note, '>', '@DIR@/late' or die $!;
+        1 until -e '@DIR@/go';
+        return [ 200, [ 'Content-Type' => 'text/event-stream', Cameleer::Broadcast->hold($channel) ], ["data: late\n\n"] ];
+    }
     if ($do eq 'say') {
         $env->{'psgi.input'}->read(my $message, 100_000);
         Cameleer::Broadcast->publish($channel, $message);
@@ -43,6 +48,36 @@ app->start;
 
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operating/held-responses.md"));
 
+/// Programs of PSGI and PAGI for event pools. Those of PAGI answer as `http` and as `sse`, by the client's Accept.
+const EVENT_PSGI: &str = r#"use v5.36;
+use AnyEvent;
+use Cameleer::Broadcast;
+sub ($env) {
+    return sub ($respond) {
+        my ($channel) = $env->{PATH_INFO} =~ m{([^/]+)\z};
+        $respond->([200, ['Content-Type' => 'text/event-stream', Cameleer::Broadcast->hold($channel)], ["data: psgi\n\n"]]);
+    };
+};
+"#;
+const EVENT_PAGI: &str = r#"use v5.36;
+use Future::AsyncAwait;
+use Cameleer::Broadcast;
+async sub app ($scope, $receive, $send) {
+    die 'no lifespan' if $scope->{type} eq 'lifespan';
+    my ($channel) = $scope->{path} =~ m{([^/]+)\z};
+    my %fields  = Cameleer::Broadcast->hold($channel);
+    my @headers = map { [ lc $_, $fields{$_} ] } keys %fields;
+    if ($scope->{type} eq 'sse') {
+        await $send->({ type => 'sse.start', headers => \@headers });
+        await $send->({ type => 'sse.send', data => 'sse' });
+        return;
+    }
+    await $send->({ type => 'http.response.start', status => 200, headers => [@headers, ['content-type', 'text/event-stream']] });
+    await $send->({ type => 'http.response.body', body => "data: pagi\n\n" });
+}
+\&app;
+"#;
+
 /// A blocking program with one worker below /app, and a program of Mojolicious in an event pool below /live.
 #[track_caller]
 fn serve_with(site: Site, directives: &str) -> Server {
@@ -66,6 +101,7 @@ fn hold(server: &Server, target: &str) -> (Connection, String) {
     connection.raw(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     let head = connection.head().is(200);
     assert_eq!((head.header("Cameleer-Hold"), head.header("Cameleer-Channel")), (None, None));
+    assert_eq!(head.header("Connection").as_deref(), Some("close"), "it ends with the response");
     let first = chunk(&mut connection);
     (connection, first)
 }
@@ -108,6 +144,31 @@ fn the_only_worker_is_free_while_clients_of_any_program_get_events() {
     again.raw("GET /app/events/news HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 7\r\n\r\n");
     again.head().is(200);
     assert_eq!(chunk(&mut again), "id: 7\ndata: after 7\n\n");
+}
+
+#[test]
+fn clients_of_psgi_and_pagi_in_event_pools_get_events() {
+    let pool = |name: &str| {
+        format!(
+            "<WorkerPool {name}>\nPsgiMode event\nStartServers 1\n</WorkerPool>\n\
+             <Location /{name}>\nPerlPool {name}\nPsgiApp @DIR@/{name}.pl\n</Location>\n"
+        )
+    };
+    let site = Site::new().file("psgi.pl", EVENT_PSGI).file("pagi.pl", EVENT_PAGI);
+    let server = serve_with(site, &format!("{}{}", pool("psgi"), pool("pagi")));
+    let (mut psgi, first) = hold(&server, "/psgi/news");
+    assert_eq!(first, "data: psgi\n\n");
+    let (mut pagi, first) = hold(&server, "/pagi/news");
+    assert_eq!(first, "data: pagi\n\n");
+    let mut sse = server.connect();
+    sse.raw("GET /pagi/news HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n");
+    sse.head().is(200);
+    assert_eq!(chunk(&mut sse), "data: sse\n\n");
+    until_present(&server, "news", 3);
+    server.post("/app/say/news", "one");
+    for client in [&mut psgi, &mut pagi, &mut sse] {
+        assert_eq!(chunk(client), "data: one\n\n");
+    }
 }
 
 #[test]
@@ -316,6 +377,20 @@ fn wrong_fields_are_an_error_and_those_of_clients_are_none() {
     assert_eq!(server.get("/app/missing/news").is(404).text(), "no", "an error is not held");
     assert_eq!(server.send(Request::new("HEAD", "/app/events/news")).is(200).body.len(), 0);
     assert_eq!(held(&server), (0, 0));
+}
+
+#[test]
+fn a_program_that_holds_its_response_during_a_stop_is_answered() {
+    let mut server = serve();
+    let mut waiting = server.connect();
+    waiting.raw("GET /app/late/news HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("the program runs", || server.site.path("late").exists());
+    let (mut stream, _) = hold(&server, "/live/events/news");
+    server.signal(Signal::SIGTERM);
+    assert_eq!(stream.chunk(), b"", "nothing is held any more");
+    server.site.write("go", "");
+    assert_eq!(waiting.response().is(200).text(), "data: late\n\n");
+    server.wait();
 }
 
 #[test]

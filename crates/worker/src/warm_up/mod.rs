@@ -192,10 +192,11 @@ impl WarmUpPlan {
 }
 
 /// A request for `Cameleer::Event::warm_up`.
-fn words(to: &WarmUpSite, mount: &str, target: &str) -> String {
+fn words(group: &Group, mount: &str, target: &str) -> String {
+    let Group { at, site: to, .. } = group;
     let scheme = if to.https { "https" } else { "http" };
     let mount = if mount.is_empty() { "-" } else { mount };
-    format!("{scheme} {} {} {} {mount} {target}", to.name, to.ip(), to.port())
+    format!("{scheme} {} {} {} {mount} {target} {at}", to.name, to.ip(), to.port())
 }
 
 fn log_failure(candidate: &Candidate<'_>, why: &dyn fmt::Display) {
@@ -212,7 +213,7 @@ fn leave_to_workers(site: &Rc<Site>, group: &Group, target: &str) -> bool {
     let failed = |why: &dyn fmt::Display| log_failed(&group.at, target, why);
     match WarmUpPlace::of(site, group.site.host, target) {
         Ok(Some(place)) => {
-            let left = site.perl.call(c"Cameleer::Event::warm_up", Some(&words(&group.site, place.mount(), target)));
+            let left = site.perl.call(c"Cameleer::Event::warm_up", Some(&words(group, place.mount(), target)));
             left.inspect_err(|error| failed(error)).is_ok()
         }
         // Without Perl, a target of an access log is no mistake.

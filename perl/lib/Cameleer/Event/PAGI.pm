@@ -56,9 +56,15 @@ sub start ($self) {
             warn "PAGI: the application has not sent lifespan.startup.complete within $limit s, half of StartTimeout; its worker takes no requests\n";
         }
     );
-    $self->{loop}->loop_once while !$lifespan->is_started && !$self->{is_over};
+    $self->turn_once while !$lifespan->is_started && !$self->{is_over};
     $self->{loop}->unwatch_time($late) if $late;
     return !$lifespan->{has_refused};
+}
+
+# Waits for one event. An exception of a callback does not end the lifespan.
+sub turn_once ($self) {
+    eval { $self->{loop}->loop_once; 1 } or $self->failed($@);
+    return;
 }
 
 # Ends the lifespan, within the time of a graceful stop.
@@ -67,7 +73,7 @@ sub stop ($self) {
     my $is_late  = 0;
     my $timer    = $self->{loop}->watch_time( after => $self->{conf}{graceful} || SHUTDOWN_SECONDS, code => sub { $is_late = 1 } );
     $lifespan->stop;
-    $self->{loop}->loop_once while !$lifespan->is_stopped && !$is_late;
+    $self->turn_once while !$lifespan->is_stopped && !$is_late;
     warn "PAGI: the application has not sent lifespan.shutdown.complete in time\n" if $is_late;
     $self->{loop}->unwatch_time($timer) if !$is_late;
     return;
@@ -99,7 +105,8 @@ Cameleer::Event::PAGI - applications of PAGI in the workers of an event pool
 =head1 DESCRIPTION
 
 Serves PAGI 0.3: the scopes C<http>, C<sse>, C<websocket> and C<lifespan>, C<pagi.connection>, C<pagi.transport>, and the
-extensions C<fullflush>, C<tls> and C<websocket.http.response>. The event loop is L<IO::Async::Loop>, which L<Future::IO>
+extensions C<fullflush>, C<tls> and C<websocket.http.response>. Requests of C<PerlWarmup> have the extension
+C<cameleer.warm_up>. The event loop is L<IO::Async::Loop>, which L<Future::IO>
 uses as well.
 
 =head2 The value of the file

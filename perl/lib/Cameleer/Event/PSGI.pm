@@ -44,16 +44,16 @@ sub exchange ( $self, $stream, @head ) {
     return;
 }
 
-# Calls the application. What it changes in %ENV and in variables of input and output ends with the call: while its
+# Calls the application, or the callback of a delayed response. What it changes in %ENV and in variables of input and output ends with the call: while its
 # request waits, the worker has others.
-sub call ( $self, $env ) {
+sub call ( $self, $env, $code = $self->{app} ) {
     $self->restore_environment;
     my $response;
     Cameleer::Event::begins( @$env{qw(REQUEST_METHOD SERVER_NAME REMOTE_ADDR REQUEST_URI)} );
     my $is_done = do {
         local ( $/, $\, $, ) = ("\n");    ## no critic: each request begins with Perl's own values
         local $_;
-        eval { $response = $self->{app}->($env); 1 };
+        eval { $response = $code->($env); 1 };
     };
     my $error = $@;
     Cameleer::Event::ends();

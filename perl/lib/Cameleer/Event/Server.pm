@@ -122,7 +122,7 @@ sub leave ($self) {
     return if $self->{is_leaving}++;
     $self->{loop}->watch_time( after => LEAVE_SECONDS, code => sub { $self->close_idle } );
     my $time = $self->{conf}{graceful} or return;
-    # The master ends the worker at that time. Farewells and the end of the application come before it.
+    # The master ends the worker at that time. WebSockets and the application end before that.
     $self->{rest} = $time < 4 ? $time / 4 : 1;
     $self->{loop}->watch_time( after => $time - $self->{rest}, code => sub { $self->end } );
     return;

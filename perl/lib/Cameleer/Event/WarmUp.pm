@@ -6,8 +6,8 @@ use IO::Handle ();
 use POSIX      ();
 use Socket     ();
 
-# PerlWarmup: requests over streams of the worker itself, before the front sends any. The program cannot tell them from
-# those of clients, except by CAMELEER_WARMUP.
+# PerlWarmup: requests over streams of the worker itself, before the front sends any. Programs recognise them by
+# CAMELEER_WARMUP in the environment of the request, those of PAGI by the extension cameleer.warm_up.
 
 # Port of the discard protocol (RFC 863), as that of a client that does not exist.
 use constant { CLIENT => '127.0.0.1 9', READ_BYTES => 65_536 };
@@ -18,8 +18,10 @@ use constant UNLIMITED_SECONDS => 30;
 # `add` takes the descriptor of a stream. The loop has the methods of IO::Async::Loop. All requests together have half of
 # StartTimeout. `failed` takes an exception of a callback that has left the loop.
 sub run ( $class, $loop, $add, $settings, $failed = sub ($error) { warn $error } ) {
-    my $seconds = $settings->{start} / 2 || UNLIMITED_SECONDS;
-    my $self    = bless { loop => $loop, add => $add, requests => [ @{ $settings->{warm_up} } ] }, $class;
+    my $limit   = $settings->{start};
+    my $seconds = $limit / 2 || UNLIMITED_SECONDS;
+    my $advice  = $limit ? '; raise StartTimeout, of which this is a half' : '';
+    my $self    = bless { loop => $loop, add => $add, requests => [ @{ $settings->{warm_up} } ], advice => $advice }, $class;
     $self->{timer} = $loop->watch_time( after => $seconds, code => sub { $self->late($seconds) } );
     $self->next;
     while ( $self->{current} ) {
@@ -65,7 +67,7 @@ sub head ($request) {
         'cameleer-target'      => $target,
         'cameleer-server-name' => $name,
         'cameleer-server-port' => $port,
-        'cameleer-variables'   => 'CAMELEER_WARMUP=1%00',
+        'cameleer-warm-up'     => 1,
         $mount eq '-' ? () : ( 'cameleer-script-name' => $mount ),
     );
     my $head = "GET $target HTTP/1.1\r\n";
@@ -94,7 +96,8 @@ sub is_whole ($bytes) {
 sub answered ( $self, $error = undef ) {
     my ($status) = $self->{in} =~ m{\AHTTP/1\.[01] ([0-9]{3})};
     $error //= !defined $status ? 'no response' : $status >= 400 ? "status $status" : undef;
-    warn "warm-up: GET $self->{current}[-1]: " . ( $error =~ s/\n\z//r ) . "\n" if defined $error;
+    my ( $target, $at ) = @{ $self->{current} }[ 5, 6 ];
+    warn "$at: warm-up: GET $target: " . ( $error =~ s/\n\z//r ) . "\n" if defined $error;
     if ( my $front = delete $self->{front} ) {
         $self->{loop}->unwatch_io( handle => $front, on_read_ready => 1 );
         close $front;
@@ -106,7 +109,8 @@ sub late ( $self, $seconds ) {
     delete $self->{timer};
     my $others = @{ $self->{requests} };
     $self->{requests} = [];
-    return $self->answered("no response within $seconds s" . ( $others ? ", and no time was left for $others more" : '' ));
+    my $more = $others ? ", and no time was left for $others more" : '';
+    return $self->answered("no response within $seconds s$more$self->{advice}");
 }
 
 sub over ($self) {

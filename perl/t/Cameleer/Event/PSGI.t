@@ -36,6 +36,20 @@ for ( 1, 2 ) {
     $ENV{LEFT} = 'left by a callback';
 }
 
+delete $ENV{LEFT};
+my $delayed = PsgiPair->new(
+    sub ($env) {
+        return sub ($respond) {
+            $respond->( [ 200, [], [ join ' ', $ENV{LEFT} // 'none', length $/ ] ] );
+            ( $ENV{LEFT}, $/ ) = ( 'left', undef );
+        };
+    }
+);
+for ( 1, 2 ) {
+    like $delayed->get, qr/none 1\z/, 'so does the callback of a delayed response';
+    is length $/, 1, 'which leaves nothing to callbacks of others';
+}
+
 # A callback that dies leaves the loop of IO::Async.
 my $server = $pair->{server};
 my @did;

@@ -41,20 +41,20 @@ if ( eval { require AnyEvent; require Cameleer::Event::AnyEvent; 1 } ) {
         syswrite $stream, 'HTTP/1.1 ' . ( $target eq '/bad' ? 500 : 200 ) . " Status\r\nContent-Length: 2\r\n\r\nok";
     };
     local $SIG{__WARN__} = sub ($text) { push @warnings, $text };
-    my @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_ ] } qw(/one /bad /two);
+    my @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_, 'site.conf:7' ] } qw(/one /bad /two);
     Cameleer::Event::WarmUp->run( $loop, $add, { warm_up => \@requests, start => 600 } );
     is "@seen", '/one /bad /two', 'one request after the other';
-    is "@warnings", "warm-up: GET /bad: status 500\n", 'a failure is a warning';
+    is "@warnings", "site.conf:7: warm-up: GET /bad: status 500\n", 'a failure is a warning';
     ( @seen, @warnings ) = ();
-    @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_ ] } qw(/one /two);
+    @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_, 'site.conf:7' ] } qw(/one /two);
     my @failed;
     Cameleer::Event::WarmUp->run( My::Dying->new($loop), $add, { warm_up => \@requests, start => 0 }, sub ($error) { push @failed, $error } );
     is "@seen", '/one /two', 'an exception of a callback ends no warm-up';
     is "@failed", "a callback\n", 'and is reported';
     ( @seen, @warnings ) = ();
-    @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_ ] } qw(/never /other);
+    @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_, 'site.conf:7' ] } qw(/never /other);
     Cameleer::Event::WarmUp->run( $loop, $add, { warm_up => \@requests, start => 0.1 } );
-    is "@warnings", "warm-up: GET /never: no response within 0.05 s, and no time was left for 1 more\n", 'the time is limited';
+    is "@warnings", "site.conf:7: warm-up: GET /never: no response within 0.05 s, and no time was left for 1 more; raise StartTimeout, of which this is a half\n", 'the time is limited';
 }
 
 done_testing;

@@ -1,4 +1,4 @@
-//! What an event worker says in its response to a handshake, if it leaves the WebSocket protocol to the front.
+//! The terms of an event worker that leaves the WebSocket protocol to the front, in its response to a handshake.
 
 use http::header::{HeaderName, HeaderValue};
 

@@ -21,7 +21,7 @@ my $LATE = 0.25;
 
 # Longest time in seconds before the end of GracefulShutdownTimeout, when the process is killed, in which WebSockets are
 # closed.
-my $FAREWELL = 2;
+my $CLOSING = 2;
 
 # Runs the loop until the worker must leave and its last connection has ended.
 sub serve ( $self, $settings ) {
@@ -101,7 +101,7 @@ sub _write ( $self, $id ) {
 sub take_facts ($tx) {
     my $req     = $tx->req;
     my $headers = $req->headers;
-    my %fact    = map { $_ => $headers->header("Cameleer-$_") } qw(Client Server Scheme Request-Id User Script-Name);
+    my %fact    = map { $_ => $headers->header("Cameleer-$_") } qw(Client Server Scheme Request-Id User Script-Name Warm-Up);
     $headers->remove($_) for grep {/\ACameleer-/i} @{ $headers->names };
     my ( $address, $port ) = split / /, $fact{Client} // '';
     $tx->remote_address($address)->remote_port($port);
@@ -112,6 +112,7 @@ sub take_facts ($tx) {
     my $base = $url->base;
     $base->scheme( $fact{Scheme} ) if defined $fact{Scheme};
     $req->env->{REMOTE_USER} = $fact{User} if defined $fact{User};
+    $req->env->{CAMELEER_WARMUP} = 1 if $fact{'Warm-Up'};
     begins($tx);
     mount( $url, $fact{'Script-Name'} ) if defined $fact{'Script-Name'};
     return;
@@ -140,8 +141,8 @@ sub leave ($self) {
     $loop->timer( $LATE => sub { $self && $self->close_idle } );
     my $graceful = $self->{settings}{graceful};
     return unless $graceful > 0;
-    my $farewell = $graceful / 3 < $FAREWELL ? $graceful / 3 : $FAREWELL;
-    $loop->timer( $graceful - $farewell => sub { $self && $self->say_farewell( $farewell / 2 ) } );
+    my $closing = $graceful / 3 < $CLOSING ? $graceful / 3 : $CLOSING;
+    $loop->timer( $graceful - $closing => sub { $self && $self->end( $closing / 2 ) } );
     return;
 }
 
@@ -163,7 +164,7 @@ sub close_websockets ($self) {
 }
 
 # Ends what is still open.
-sub say_farewell ( $self, $time ) {
+sub end ( $self, $time ) {
     $self->close_websockets;
     $self->ioloop->timer( $time => sub ($loop) { $loop->stop } );
     return;

@@ -125,12 +125,13 @@ sub drain ($self) {
     return $future;
 }
 
-# The head of a response: its status and its fields, without those that are the connection's.
+# The head of a response: its status and its fields, without those that are the connection's. An application may ask the
+# front to hold its response.
 sub head ( $status, @headers ) {
     my $head = "HTTP/1.1 $status " . Cameleer::Event::Status::reason($status) . "\r\n";
     for my $header (@headers) {
         my ( $name, $value ) = @$header;
-        next if $name =~ /\A(?:connection|transfer-encoding|keep-alive|upgrade|cameleer-.*)\z/;
+        next if $name =~ /\A(?:connection|transfer-encoding|keep-alive|upgrade|cameleer-(?!(?:hold|channel)\z).*)\z/s;
         $head .= "$name: $value\r\n";
     }
     return $head;
@@ -139,7 +140,9 @@ sub head ( $status, @headers ) {
 # A whole response of the server itself.
 sub plain ( $self, $status ) {
     my $text = Cameleer::Event::Status::reason($status) . "\n";
-    $self->{stream}->write( head( $status, [ 'content-type', 'text/plain' ], [ 'content-length', length $text ] ) . "\r\n$text" );
+    my $head = head( $status, [ 'content-type', 'text/plain' ], [ 'content-length', length $text ] );
+    $head .= "connection: close\r\n" if $self->{stream}{closes};
+    $self->{stream}->write("$head\r\n$text");
     return;
 }
 

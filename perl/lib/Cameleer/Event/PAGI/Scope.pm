@@ -42,6 +42,7 @@ sub of ( $method, $target, $fields ) {
         headers      => \@headers,
         extensions   => $is_secure ? { tls => tls( \%own ) } : {},
     };
+    $scope->{extensions}{'cameleer.warm_up'} = {} if $own{'warm-up'};
     if ( $type eq 'websocket' ) {
         $scope->{subprotocols} = [ grep { length } split /\s*,\s*/, trimmed( $own{':sec-websocket-protocol'} // '' ) ];
         $scope->{extensions}{'websocket.http.response'} = {};

@@ -36,7 +36,7 @@ sub accept ( $self, $event ) {
         push @headers, [ 'sec-websocket-protocol', $protocol ];
     }
     $self->{is_raw} || defined $self->{denial} and Cameleer::Event::PAGI::Check::refused( $event, 'the handshake is over' );
-    my $head = Cameleer::Event::PAGI::Exchange::head( 101, @headers );
+    my $head = Cameleer::Event::PAGI::Exchange::head( 101, grep { $_->[0] !~ /\Acameleer-/ } @headers );
     $self->{is_raw} = 1;
     $self->{stream}->write("${head}upgrade: websocket\r\nconnection: Upgrade\r\ncameleer-websocket: frames\r\n\r\n");
     return;

@@ -27,6 +27,7 @@ sub of ( $method, $target, $fields, $length, $input ) {
         REMOTE_PORT     => $port    // 0,
     );
     $env{REMOTE_HOST}    = decoded( $own->{'client-name'} ) if defined $own->{'client-name'};
+    $env{CAMELEER_WARMUP} = 1                               if $own->{'warm-up'};
     $env{REMOTE_USER}    = $own->{user}                     if defined $own->{user};
     $env{AUTH_TYPE}      = decoded( $own->{'auth-type'} )   if defined $own->{'auth-type'};
     $env{CONTENT_TYPE}   = $headers->{'content-type'}[0]    if $headers->{'content-type'};

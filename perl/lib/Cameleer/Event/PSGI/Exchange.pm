@@ -99,7 +99,7 @@ sub delayed ( $self, $callback ) {
         die "PSGI: the responder was called twice\n" if $guard->{is_called}++;
         return $self->respond( $response, 1 );
     };
-    eval { $callback->($responder); 1 } or $self->failed($@);
+    eval { $self->{server}->call( $self->{env}, sub ($env) { $callback->($responder) } ); 1 } or $self->failed($@);
     return;
 }
 

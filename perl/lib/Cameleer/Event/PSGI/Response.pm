@@ -8,7 +8,8 @@ use Scalar::Util ();
 
 my $TOKEN = qr/\A[!#\$%&'*+.^_`|~0-9A-Za-z-]+\z/;
 
-# Fields that belong to the connection between worker and front.
+# Fields that belong to the connection between worker and front, besides those of Cameleer. An application may ask the front
+# to hold its response.
 my %NOT_SENT = map { $_ => 1 } qw(connection keep-alive upgrade transfer-encoding content-length);
 
 # Dies unless this is a response with a body, or, for a responder, one without.
@@ -51,7 +52,7 @@ sub fields ($headers) {
           or die "PSGI: the response's header \"$name\" is not allowed in HTTP; remove line breaks and NULs\n";
         my $lower = lc $name;
         $framing{$lower} = $value;
-        $text .= "$name: $value\r\n" if !$NOT_SENT{$lower} && $lower !~ /\Acameleer-/;
+        $text .= "$name: $value\r\n" if !$NOT_SENT{$lower} && $lower !~ /\Acameleer-(?!(?:hold|channel)\z)/;
     }
     return ( $text, \%framing );
 }

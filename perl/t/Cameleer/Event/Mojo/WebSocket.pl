@@ -17,7 +17,7 @@ return {
         sub ($r) { My::Event::websocket()->send("\x{e9}")->server_write },
         "\x01\0\0\0\x02\xc3\xa9"
     ],
-    the_limit_and_compression_are_told_to_the_front => [
+    the_limit_and_compression_are_sent_to_the_front => [
         sub ($r) {
             my $websocket = My::Event::websocket('permessage-deflate')->max_websocket_size(7);
             $websocket->with_compression;
@@ -25,7 +25,7 @@ return {
         },
         'frames; control; max=7; deflate'
     ],
-    a_compression_that_nobody_offers_is_not_told => [
+    a_compression_that_nobody_offers_is_not_sent => [
         sub ($r) {
             my $websocket = My::Event::websocket()->max_websocket_size(7);
             $websocket->with_compression;

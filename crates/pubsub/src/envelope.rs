@@ -90,6 +90,9 @@ pub fn reports<'a>(counts: impl IntoIterator<Item = (&'a [u8], u64)>) -> Vec<Vec
 /// Channels and counts of a report's body.
 pub fn counts(body: &[u8]) -> Result<Vec<(&[u8], u32)>, Malformed> {
     const SHORT: Malformed = Malformed("a report of counts shorter than its length fields say");
+    if body.len() > MAX_REPORT {
+        return Err(Malformed("a report of counts longer than allowed"));
+    }
     let (mut rest, mut counts) = (body, Vec::new());
     while !rest.is_empty() {
         let (count, after) = rest.split_first_chunk().ok_or(SHORT)?;
@@ -132,6 +135,7 @@ mod tests {
         let read: Vec<_> = bodies.iter().flat_map(|body| counts(body).expect("well-formed")).collect();
         assert!(read.iter().map(|(name, _)| *name).eq(names.iter().map(Vec::as_slice)));
         assert!(read.iter().all(|(_, count)| *count == 3));
+        assert!(counts(&[0, 0, 0, 1, 1, b'a'].repeat(MAX_REPORT / 6 + 1)).is_err());
         assert!(reports([]).concat().is_empty());
         for malformed in [&b"\0"[..], b"\0\0\0\x01", b"\0\0\0\x01\0", b"\0\0\0\x01\x02a"] {
             assert!(counts(malformed).is_err(), "{malformed:?}");

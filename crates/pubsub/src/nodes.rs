@@ -1,8 +1,7 @@
 //! Subscriptions of other servers, as they report them.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
-
-use rustc_hash::FxHashMap;
 
 /// Time after which a count that was not reported again does not count.
 const LIFE: Duration = Duration::from_secs(30);
@@ -14,7 +13,7 @@ const MAX_COUNTS: usize = 1_000_000;
 /// The last reports of other servers.
 #[derive(Debug, Default)]
 pub struct Nodes {
-    nodes: FxHashMap<u64, Node>,
+    nodes: HashMap<u64, Node>,
     /// Sum of the channels of all nodes, limited by [`MAX_COUNTS`].
     counts: usize,
 }
@@ -22,7 +21,7 @@ pub struct Nodes {
 #[derive(Debug)]
 struct Node {
     reported: Instant,
-    channels: FxHashMap<Box<[u8]>, (u32, Instant)>,
+    channels: HashMap<Box<[u8]>, (u32, Instant)>,
 }
 
 impl Nodes {
@@ -32,7 +31,7 @@ impl Nodes {
         if is_new && self.nodes.len() >= MAX_NODES {
             return false;
         }
-        let known = self.nodes.entry(node).or_insert_with(|| Node { reported: now, channels: FxHashMap::default() });
+        let known = self.nodes.entry(node).or_insert_with(|| Node { reported: now, channels: HashMap::new() });
         known.reported = now;
         let before = known.channels.len();
         for (channel, count) in counts {

@@ -1,9 +1,8 @@
 //! Which workers subscribe to which channels. Without I/O but for [`Sink`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use wire::Malformed;
 use wire::broadcast::{BroadcastMessage, MAX_CHANNELS, MAX_SUBSCRIPTIONS, check_channel};
 use wire::control::{BroadcastStatus, WorkerId};
@@ -13,11 +12,11 @@ use super::subscriber::{Pushed, Sink, Subscriber};
 /// The channels of all workers.
 pub struct Register<S> {
     /// Number of subscriptions, at least 1, of each worker to each channel.
-    channels: FxHashMap<Box<[u8]>, BTreeMap<WorkerId, u32>>,
+    channels: HashMap<Box<[u8]>, BTreeMap<WorkerId, u32>>,
     workers: BTreeMap<WorkerId, Known<S>>,
     counts: BroadcastStatus,
     /// Channels whose number of subscriptions has changed; `None`: nobody asks for them.
-    changed: Option<FxHashSet<Box<[u8]>>>,
+    changed: Option<HashSet<Box<[u8]>>>,
 }
 
 struct Known<S> {
@@ -29,7 +28,7 @@ struct Known<S> {
 impl<S> Default for Register<S> {
     fn default() -> Self {
         Register {
-            channels: FxHashMap::default(),
+            channels: HashMap::new(),
             workers: BTreeMap::new(),
             counts: BroadcastStatus::default(),
             changed: None,
@@ -145,7 +144,7 @@ impl<S: Sink> Register<S> {
 
     /// All channels with their numbers of subscriptions. From now on changes are noted.
     pub fn watch(&mut self) -> Vec<(Box<[u8]>, u64)> {
-        self.changed = Some(FxHashSet::default());
+        self.changed = Some(HashSet::new());
         self.channels.keys().map(|channel| (channel.clone(), self.presence(channel))).collect()
     }
 

@@ -160,6 +160,10 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 return Poll::Pending;
             }
             io.watch(cx);
+            if client.is_open_ended() {
+                // A held response may send nothing for long.
+                io.probe_when_quiet();
+            }
             if uploading && client.is_uploading() && io.is_left() {
                 return Poll::Ready(ConnectionEnd::GivenUp);
             }

@@ -55,6 +55,8 @@ const MAX_REMEMBERED: usize = 256;
 /// Serves a connection until it ends.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
+    // Held responses may send nothing for long. Fails only for a client that has gone.
+    let _ = line.probe_when_quiet();
     let io = FrameIo::new(line, &client.config.http2);
     client.set_multiplexed();
     let handshake = builder(&client.config).handshake(io.clone());

@@ -1,13 +1,12 @@
 //! Subscribers that the front holds itself: clients whose programs have left their responses with it. The register
 //! knows them all as one subscriber.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use rustc_hash::FxHashMap;
 use wire::broadcast::BroadcastMessage;
 use wire::control::GenerationNumber;
 
@@ -30,7 +29,7 @@ pub struct HeldClients {
 
 #[derive(Default)]
 struct Channels {
-    by_name: FxHashMap<Box<[u8]>, FxHashMap<u64, Arc<Waiting>>>,
+    by_name: HashMap<Box<[u8]>, HashMap<u64, Arc<Waiting>>>,
     /// Number of the next client.
     next: u64,
     /// Numbers of held streams and of long polls.
@@ -50,6 +49,8 @@ struct Waiting {
 struct Queue {
     messages: VecDeque<Bytes>,
     cost: usize,
+    /// A long poll, which ends with its first message.
+    takes_one: bool,
     end: Option<HeldEnd>,
     reader: Option<Waker>,
 }
@@ -63,6 +64,15 @@ pub enum HeldEnd {
     Slow,
 }
 
+/// Why a response is not held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotHeld {
+    /// As many are held as allowed.
+    Full,
+    /// The front stops.
+    Stopping,
+}
+
 /// The subscription of a held client, until it is dropped.
 pub struct Held {
     clients: Arc<HeldClients>,
@@ -74,23 +84,27 @@ pub struct Held {
 }
 
 impl HeldClients {
-    /// Subscribes a client. `None`: there are as many as allowed, or the front stops.
+    /// Subscribes a client.
     pub fn hold(
         self: &Arc<Self>,
         subscriptions: &Subscriptions,
         request: &HoldRequest,
         terms: HoldTerms,
-    ) -> Option<Held> {
+    ) -> Result<Held, NotHeld> {
         let mut register = lock(&subscriptions.register);
         let mut state = lock(&self.state);
-        if state.is_over || state.streams + state.responses >= terms.most as u64 {
-            return None;
+        if state.is_over {
+            return Err(NotHeld::Stopping);
+        }
+        if state.streams + state.responses >= terms.most as u64 {
+            return Err(NotHeld::Full);
         }
         let is_response = request.kind == HoldKind::Response;
         *state.count(is_response) += 1;
         state.next += 1;
         let number = state.next;
-        let waiting = Arc::new(Waiting { terms, queue: Mutex::default() });
+        let queue = Queue { takes_one: is_response, ..Queue::default() };
+        let waiting = Arc::new(Waiting { terms, queue: queue.into() });
         for channel in &*request.channels {
             let clients = state.by_name.entry(channel.clone()).or_default();
             clients.insert(number, waiting.clone());
@@ -99,7 +113,7 @@ impl HeldClients {
         }
         subscriptions.relay.changed();
         let (subscriptions, channels) = (subscriptions.clone(), request.channels.clone());
-        Some(Held { clients: self.clone(), subscriptions, waiting, channels, number, is_response })
+        Ok(Held { clients: self.clone(), subscriptions, waiting, channels, number, is_response })
     }
 
     /// Sends an encoded message to the clients of its channel.
@@ -108,7 +122,7 @@ impl HeldClients {
         let state = lock(&self.state);
         // Each form is made once, and shared by its clients.
         let (mut plain, mut event) = (None, None);
-        for client in state.by_name.get(channel).into_iter().flat_map(FxHashMap::values) {
+        for client in state.by_name.get(channel).into_iter().flat_map(HashMap::values) {
             let bytes = match client.terms.as_events {
                 true => event.get_or_insert_with(|| events::event(message)),
                 false => plain.get_or_insert_with(|| Bytes::copy_from_slice(message)),
@@ -123,7 +137,7 @@ impl HeldClients {
     pub fn end(&self) {
         let mut state = lock(&self.state);
         state.is_over = true;
-        for client in state.by_name.values().flat_map(FxHashMap::values) {
+        for client in state.by_name.values().flat_map(HashMap::values) {
             lock(&client.queue).end(HeldEnd::Stopped);
         }
     }
@@ -154,7 +168,7 @@ impl Channels {
 impl Queue {
     /// Adds a message. Returns whether the client has become too slow by that.
     fn push(&mut self, message: Bytes) -> bool {
-        if self.end.is_some() {
+        if self.end.is_some() || self.takes_one && !self.messages.is_empty() {
             return false;
         }
         let cost = message.len() + AROUND_MESSAGE;
@@ -253,7 +267,7 @@ mod tests {
     struct Both(Arc<HeldClients>, Subscriptions);
 
     impl Both {
-        fn hold(&self, kind: HoldKind, channels: &[&str]) -> Option<Held> {
+        fn hold(&self, kind: HoldKind, channels: &[&str]) -> Result<Held, NotHeld> {
             let channels = channels.iter().map(|name| name.as_bytes().into()).collect();
             let terms = HoldTerms { as_events: kind == HoldKind::Stream, most: 2, generation: 1 };
             self.0.hold(&self.1, &HoldRequest { kind, channels }, terms)
@@ -274,7 +288,7 @@ mod tests {
         let clients = Both::default();
         let events = clients.hold(HoldKind::Stream, &["a", "b"]).expect("a place");
         let plain = clients.hold(HoldKind::Raw, &["b"]).expect("a place");
-        assert!(clients.hold(HoldKind::Response, &["a"]).is_none(), "two are allowed");
+        assert_eq!(clients.hold(HoldKind::Response, &["a"]).err(), Some(NotHeld::Full), "two are allowed");
         for (channel, message) in [(b"a", b"one"), (b"b", b"two"), (b"c", b"---")] {
             clients.publish(channel, message);
         }
@@ -307,6 +321,17 @@ mod tests {
     }
 
     #[test]
+    fn a_long_poll_has_the_first_of_many_messages() {
+        let clients = Both::default();
+        let poll = clients.hold(HoldKind::Response, &["a"]).expect("a place");
+        for message in [[1; 60_000], [2; 60_000], [3; 60_000], [4; 60_000], [5; 60_000]] {
+            clients.publish(b"a", &message);
+        }
+        assert_eq!(next(&poll), Poll::Ready(Ok(Bytes::from_static(&[1; 60_000]))));
+        assert_eq!((next(&poll), clients.0.counts()), (Poll::Pending, [0, 1, 0]));
+    }
+
+    #[test]
     fn at_a_stop_messages_that_wait_are_sent_and_nothing_more_is_held() {
         let clients = Both::default();
         let last = clients.hold(HoldKind::Response, &["a"]).expect("a place");
@@ -314,7 +339,7 @@ mod tests {
         clients.0.end();
         assert_eq!(next(&last), Poll::Ready(Ok(Bytes::from_static(b"last"))));
         assert_eq!(next(&last), Poll::Ready(Err(HeldEnd::Stopped)));
-        assert!(clients.hold(HoldKind::Raw, &["a"]).is_none());
+        assert_eq!(clients.hold(HoldKind::Raw, &["a"]).err(), Some(NotHeld::Stopping));
     }
 
     #[test]
@@ -330,6 +355,6 @@ mod tests {
         assert_eq!(ended(), 2);
         assert_eq!(next(&held[0]), Poll::Ready(Err(HeldEnd::Stopped)));
         drop(held);
-        assert!(clients.hold(HoldKind::Raw, &["a"]).is_some(), "others are held");
+        assert!(clients.hold(HoldKind::Raw, &["a"]).is_ok(), "others are held");
     }
 }

@@ -27,7 +27,7 @@ use wire::transport::{SocketFront, WorkerOrder};
 
 use super::lock::lock;
 use base::log;
-use held::{Held, HeldClients};
+use held::{Held, HeldClients, NotHeld};
 use hold::{HoldRequest, HoldTerms};
 use pubsub::{BroadcastRelay, LocalChannels};
 use register::Register;
@@ -121,8 +121,8 @@ impl Broadcasts {
         own + self.subscriptions.relay.presence(channel)
     }
 
-    /// Subscribes a client that the front holds from now on. `None`: there are as many as allowed, or the front stops.
-    pub fn hold(&self, request: &HoldRequest, terms: HoldTerms) -> Option<Held> {
+    /// Subscribes a client that the front holds from now on.
+    pub fn hold(&self, request: &HoldRequest, terms: HoldTerms) -> Result<Held, NotHeld> {
         self.held.hold(&self.subscriptions, request, terms)
     }
 

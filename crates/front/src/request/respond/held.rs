@@ -14,7 +14,7 @@ use http::{Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::body::{BodySource, HeldBody};
-use crate::base::broadcast::held::Held;
+use crate::base::broadcast::held::{Held, NotHeld};
 use crate::base::broadcast::hold::{HoldKind, HoldRequest, HoldTerms};
 use crate::base::refusal::Refusal;
 use crate::client::Pending;
@@ -51,9 +51,15 @@ pub async fn begin(
     let most = context.generation.config.hold_connections;
     let as_events = is_events && request.kind == HoldKind::Stream;
     let terms = HoldTerms { as_events, most, generation: context.generation.number };
-    let Some(held) = context.services.shared.broadcasts.hold(&request, terms) else {
-        context.log_error(&route, &format_args!("not held: {most} responses are (HoldConnections)"));
-        return Err(Refusal::closing(StatusCode::SERVICE_UNAVAILABLE));
+    let held = match context.services.shared.broadcasts.hold(&request, terms) {
+        Ok(held) => held,
+        // Without messages, the response ends as those that are held.
+        Err(NotHeld::Stopping) => return Ok(response),
+        Err(NotHeld::Full) => {
+            context.log_error(&route, &format_args!("not held: {most} responses are (HoldConnections)"));
+            context.end_at_backend();
+            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE));
+        }
     };
     // The request ends when its client leaves, as one that a backend answers.
     if !context.is_at_backend() {

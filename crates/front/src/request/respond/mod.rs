@@ -92,8 +92,10 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         context.client.set_open_ended();
     }
     let leaving = context.client.must_close() || context.services.shared.is_stopping();
+    // hyper gives the connection up to send messages.
+    let is_held = context.stream.is_none() && matches!(kind, BodySource::Held(_));
     let switches = proxy::tunnel::begins(&context.head.method, head.status);
-    let close = !switches && (ending.close || last || old || open_ended || wants("nokeepalive") || leaving);
+    let close = !switches && (ending.close || last || old || open_ended || is_held || wants("nokeepalive") || leaving);
     if close {
         head.headers.insert(CONNECTION, CLOSE);
         // For an HTTP/1.0 client hyper adds a keep-alive header to an HTTP/1.1 response.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use tokio::task::{JoinHandle, spawn_local};
 
+use super::base::blocking::{self, NoThread};
 use super::base::broadcast::Broadcasts;
 use config::BroadcastStore;
+use pubsub::StoreLogin;
 
 /// The task, and the store of its connection.
 #[derive(Default)]
@@ -31,7 +33,14 @@ impl BroadcastTransport {
                 // Its end would end this one as well.
                 let _ = before.await;
             }
-            pubsub::run(to, broadcasts.relay().clone(), broadcasts).await;
+            let of = to.clone();
+            let read = async || {
+                let store = of.clone();
+                let what = "cannot read the login of BroadcastTransport";
+                let login = blocking::run(what, move || StoreLogin::read(&store)).await;
+                login.unwrap_or_else(|NoThread| Err(format!("{what}: no thread can be started")))
+            };
+            pubsub::run(to, broadcasts.relay().clone(), broadcasts, read).await;
         });
         *running = Some((store.clone(), task));
     }

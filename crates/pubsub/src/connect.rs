@@ -1,15 +1,12 @@
 //! The socket to a store, with TLS if the URL asks for it, and with a limit on what the store may send.
 
 use std::io;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
-use config::{BroadcastStore, StoreAddress, regular};
-use rustls::ClientConfig;
-use rustls::crypto::ring;
+use config::{BroadcastStore, StoreAddress};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
@@ -18,8 +15,6 @@ use tokio_rustls::client::TlsStream;
 
 /// Maximum number of bytes that a store may send without a whole message or answer.
 const MAX_UNREAD: usize = 1 << 20;
-/// Maximum size of a file with a password in bytes.
-const MAX_PASSWORD: u64 = 4096;
 
 enum Socket {
     Tcp(TcpStream),
@@ -62,29 +57,15 @@ async fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// The handshake of TLS with the store. Its certificate must be valid for the host of the URL.
-pub async fn secured(store: &BroadcastStore, socket: LimitedSocket) -> Result<TlsStream<LimitedSocket>, String> {
+/// The handshake of TLS with the store.
+pub async fn secured(
+    store: &BroadcastStore,
+    connector: &TlsConnector,
+    socket: LimitedSocket,
+) -> Result<TlsStream<LimitedSocket>, String> {
     let StoreAddress::Host(host, _) = &store.address else { return Err("a Unix socket has no TLS".to_owned()) };
     let name = ServerName::try_from(host.clone()).map_err(|error| error.to_string())?;
-    let files: Vec<PathBuf> = store.ca_file.iter().cloned().collect();
-    let client = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(tls::trusted(&files, "ca_file")?)
-        .with_no_client_auth();
-    TlsConnector::from(Arc::new(client)).connect(name, socket).await.map_err(|error| format!("TLS: {error}"))
-}
-
-/// The password, from the URL or its file; empty without one.
-pub fn password(store: &BroadcastStore) -> Result<String, String> {
-    let Some(file) = &store.password_file else { return Ok(store.password.0.clone()) };
-    let failed = |error: String| format!("password_file {}: {error}", file.display());
-    let (_, bytes) = regular::read(file, MAX_PASSWORD).map_err(|error| failed(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|_| failed("the password is no UTF-8".to_owned()))?;
-    match text.lines().next() {
-        Some(password) if !password.is_empty() => Ok(password.to_owned()),
-        _ => Err(failed("the first line is empty".to_owned())),
-    }
+    connector.connect(name, socket).await.map_err(|error| format!("TLS: {error}"))
 }
 
 /// A socket that fails when the store sends too much without a whole message.

@@ -18,6 +18,7 @@ mod postgres_store;
 mod redis_store;
 
 mod connect;
+mod login;
 mod received;
 
 mod relay;
@@ -26,5 +27,6 @@ mod envelope;
 mod nodes;
 mod outbox;
 
+pub use login::StoreLogin;
 pub use relay::{BroadcastRelay, LocalChannels};
 pub use session::run;

@@ -20,9 +20,11 @@ use tokio::task::{JoinHandle, spawn_local};
 use tokio_postgres::config::{ChannelBinding, SslMode};
 use tokio_postgres::tls::{NoTls, TlsConnect, TlsStream};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, Statement};
+use tokio_rustls::TlsConnector;
 
 use crate::connect::{self, LimitedSocket, UnreadBytes};
 use crate::envelope::VERSION;
+use crate::login::StoreLogin;
 use crate::received::Received;
 use crate::relay::Sending;
 
@@ -49,7 +51,11 @@ impl Drop for Driver {
 }
 
 /// Connects, logs in, and listens.
-pub async fn connect(store: &BroadcastStore, received: Arc<Received>) -> Result<PostgresSession, String> {
+pub async fn connect(
+    store: &BroadcastStore,
+    login: StoreLogin,
+    received: Arc<Received>,
+) -> Result<PostgresSession, String> {
     let mut config = Config::new();
     config.user(&store.user).dbname(&store.database).application_name("cameleer");
     config.channel_binding(ChannelBinding::Disable).ssl_mode(if store.tls {
@@ -57,15 +63,14 @@ pub async fn connect(store: &BroadcastStore, received: Arc<Received>) -> Result<
     } else {
         SslMode::Disable
     });
-    let password = connect::password(store)?;
-    if !password.is_empty() {
-        config.password(password);
+    if !login.password.is_empty() {
+        config.password(login.password);
     }
     let unread = UnreadBytes::default();
     let socket = connect::plain(store, &unread).await?;
-    let (client, driver) = match store.tls {
-        true => opened(&config, socket, Secured(store.clone()), received, unread.clone()).await?,
-        false => opened(&config, socket, NoTls, received, unread.clone()).await?,
+    let (client, driver) = match login.connector {
+        Some(connector) => opened(&config, socket, Secured(store.clone(), connector), received, unread.clone()).await?,
+        None => opened(&config, socket, NoTls, received, unread.clone()).await?,
     };
     let failed = |error| reason(&error);
     // The prefix has no quotation marks.
@@ -191,7 +196,7 @@ impl Parts {
 }
 
 /// TLS towards the store.
-struct Secured(BroadcastStore);
+struct Secured(BroadcastStore, TlsConnector);
 
 impl TlsConnect<LimitedSocket> for Secured {
     type Stream = PgTlsStream<LimitedSocket>;
@@ -199,7 +204,10 @@ impl TlsConnect<LimitedSocket> for Secured {
     type Future = Pin<Box<dyn Future<Output = io::Result<Self::Stream>>>>;
 
     fn connect(self, socket: LimitedSocket) -> Self::Future {
-        Box::pin(async move { connect::secured(&self.0, socket).await.map(PgTlsStream).map_err(io::Error::other) })
+        Box::pin(async move {
+            let secured = connect::secured(&self.0, &self.1, socket).await;
+            secured.map(PgTlsStream).map_err(io::Error::other)
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::{JoinHandle, spawn_local};
 
 use crate::connect::{self, UnreadBytes};
+use crate::login::StoreLogin;
 use crate::received::Received;
 use crate::relay::Sending;
 
@@ -28,9 +29,12 @@ pub struct RedisSession {
 }
 
 /// Connects, logs in, and subscribes to reports of other servers. Errors quote no password.
-pub async fn connect(store: &BroadcastStore, received: Arc<Received>) -> Result<RedisSession, String> {
-    let password = connect::password(store)?;
-    begin(store, received, &password).await.map_err(|why| without_password(&why, &password))
+pub async fn connect(
+    store: &BroadcastStore,
+    login: &StoreLogin,
+    received: Arc<Received>,
+) -> Result<RedisSession, String> {
+    begin(store, login, received).await.map_err(|why| without_password(&why, &login.password))
 }
 
 /// The begin of a store's error about an unknown command, before the command's arguments.
@@ -45,13 +49,13 @@ fn without_password(why: &str, password: &str) -> String {
     why.replace(password, "(hidden)")
 }
 
-async fn begin(store: &BroadcastStore, received: Arc<Received>, password: &str) -> Result<RedisSession, String> {
-    let mut login = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
-    if !password.is_empty() {
-        login = login.set_password(password);
+async fn begin(store: &BroadcastStore, login: &StoreLogin, received: Arc<Received>) -> Result<RedisSession, String> {
+    let mut account = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
+    if !login.password.is_empty() {
+        account = account.set_password(&login.password);
     }
     if !store.user.is_empty() {
-        login = login.set_username(&store.user);
+        account = account.set_username(&store.user);
     }
     let (unread, prefix) = (UnreadBytes::default(), store.prefix.clone());
     let (read, begin) = (unread.clone(), prefix.clone());
@@ -61,9 +65,9 @@ async fn begin(store: &BroadcastStore, received: Arc<Received>, password: &str) 
         Ok::<(), ()>(())
     });
     let socket = connect::plain(store, &unread).await?;
-    let (connection, driver) = match store.tls {
-        true => opened(&login, connect::secured(store, socket).await?, config).await?,
-        false => opened(&login, socket, config).await?,
+    let (connection, driver) = match &login.connector {
+        Some(connector) => opened(&account, connect::secured(store, connector, socket).await?, config).await?,
+        None => opened(&account, socket, config).await?,
     };
     let mut session = RedisSession { connection, driver, prefix, unread };
     let counts = session.counts();
@@ -72,11 +76,11 @@ async fn begin(store: &BroadcastStore, received: Arc<Received>, password: &str) 
 }
 
 async fn opened(
-    login: &RedisConnectionInfo,
+    account: &RedisConnectionInfo,
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     config: AsyncConnectionConfig,
 ) -> Result<(MultiplexedConnection, JoinHandle<()>), String> {
-    let opened = MultiplexedConnection::new_with_config(login, socket, config).await;
+    let opened = MultiplexedConnection::new_with_config(account, socket, config).await;
     opened.map(|(connection, driver)| (connection, spawn_local(driver))).map_err(|error| reason(&error))
 }
 

@@ -1,15 +1,16 @@
 //! The connection to the store, in a loop: connect, subscribe, send, and begin again after a failure.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use base::drawn::drawn;
 use config::{BroadcastStore, StoreKind};
-use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::time::{sleep, sleep_until, timeout};
 
 use crate::envelope;
+use crate::login::StoreLogin;
 use crate::postgres_store::{self, PostgresSession};
 use crate::received::Received;
 use crate::redis_store::{self, RedisSession};
@@ -31,7 +32,13 @@ const BATCH: usize = 256;
 const BATCH_BYTES: usize = 256 * 1024;
 
 /// Connects this server's channels with those of other servers, until the task is dropped. Runs on a local task set.
-pub async fn run(store: Arc<BroadcastStore>, relay: Arc<BroadcastRelay>, channels: Arc<dyn LocalChannels>) {
+/// `read` calls [`StoreLogin::read`] on another thread, because that may block.
+pub async fn run(
+    store: Arc<BroadcastStore>,
+    relay: Arc<BroadcastRelay>,
+    channels: Arc<dyn LocalChannels>,
+    read: impl AsyncFn() -> Result<StoreLogin, String>,
+) {
     if let Err(why) = relay.begin(&store) {
         return relay.away(&why);
     }
@@ -40,7 +47,12 @@ pub async fn run(store: Arc<BroadcastStore>, relay: Arc<BroadcastRelay>, channel
     let mut pause = FIRST_PAUSE;
     loop {
         let since = Instant::now();
-        let why = match answered(Session::connect(&store, received.clone())).await {
+        // Without a limit, so that a disk that hangs holds one thread and not one for each attempt.
+        let session = match read().await {
+            Ok(login) => answered(Session::connect(&store, login, received.clone())).await,
+            Err(why) => Err(why),
+        };
+        let why = match session {
             Ok(session) => serve(session, &begun).await.err().unwrap_or_default(),
             Err(why) => why,
         };
@@ -92,10 +104,10 @@ enum Session {
 }
 
 impl Session {
-    async fn connect(store: &BroadcastStore, received: Arc<Received>) -> Result<Session, String> {
+    async fn connect(store: &BroadcastStore, login: StoreLogin, received: Arc<Received>) -> Result<Session, String> {
         match store.kind {
-            StoreKind::Redis => redis_store::connect(store, received).await.map(Session::Redis),
-            StoreKind::Postgres => postgres_store::connect(store, received).await.map(Session::Postgres),
+            StoreKind::Redis => redis_store::connect(store, &login, received).await.map(Session::Redis),
+            StoreKind::Postgres => postgres_store::connect(store, login, received).await.map(Session::Postgres),
         }
     }
 
@@ -160,8 +172,8 @@ async fn serve(mut session: Session, begun: &Begun) -> Result<(), String> {
 /// Numbers of subscriptions on this server, and which of them were reported.
 struct Counts {
     /// Channels with subscriptions.
-    all: FxHashMap<Box<[u8]>, u64>,
-    unreported: FxHashSet<Box<[u8]>>,
+    all: HashMap<Box<[u8]>, u64>,
+    unreported: HashSet<Box<[u8]>>,
     reported: Option<Instant>,
     /// Time of the last report of all channels.
     all_reported: Option<Instant>,
@@ -173,7 +185,7 @@ type Names = Vec<Box<[u8]>>;
 impl Counts {
     fn new(all: Vec<(Box<[u8]>, u64)>) -> Counts {
         let all = all.into_iter().filter(|(_, count)| *count > 0).collect();
-        Counts { all, unreported: FxHashSet::default(), reported: None, all_reported: None }
+        Counts { all, unreported: HashSet::new(), reported: None, all_reported: None }
     }
 
     /// Applies changes. Returns channels whose subscriptions begin, and those whose subscriptions end.

@@ -49,6 +49,34 @@ fn the_right_password_opens_files_and_programs() {
 }
 
 #[test]
+fn a_realm_may_depend_on_the_request() {
+    let site = site().file("users", &hashed("ann", "secret"));
+    let rules = RULES.replace("the area", "%{HTTP:X-Realm}");
+    let server = site.file("groups", "staff: ann\n").serve(&conf(&format!("{rules}\nRequire valid-user")));
+    for place in PLACES {
+        let response = ask(&server, place, "ann:secret", &["-H", "X-Realm: the area"]);
+        assert_eq!(last_status(&response), "200", "{response}");
+        let response = ask(&server, place, "ann:secret", &["-H", "X-Realm: another"]);
+        assert_eq!(last_status(&response), "401", "{response}");
+    }
+}
+
+#[test]
+fn basic_finds_hashes_of_digest_in_the_realm_of_the_request() {
+    let site = site().file("users", &hashed("ann", "secret")).file("groups", "");
+    let rules =
+        RULES.replace("Digest", "Basic\nAuthBasicUseDigestAlgorithm MD5").replace("the area", "%{HTTP:X-Realm}");
+    let server = site.serve(&conf(&format!("{rules}\nRequire valid-user")));
+    let status = |place: &str, realm: &str| {
+        let request = Request::get(place).header("Authorization", "Basic YW5uOnNlY3JldA==");
+        server.send(request.header("X-Realm", realm)).status
+    };
+    for place in PLACES {
+        assert_eq!((status(place, "the area"), status(place, "another")), (200, 401), "{place}");
+    }
+}
+
+#[test]
 fn groups_and_rights_hold_as_with_basic() {
     let server = serve("Require group staff");
     for place in PLACES {

@@ -20,6 +20,8 @@ pub struct AuthRequest<'a> {
     pub method: &'a str,
     /// The target as the client sent it, which Digest authentication compares.
     pub target: &'a [u8],
+    /// Value of `AuthName` for this request; empty without the directive.
+    pub realm: &'a str,
     /// The key of the server's nonces.
     pub key: &'a [u8; 16],
     /// The request's place among those that share cached passwords; `None`: nothing is cached.

@@ -57,7 +57,7 @@ pub fn check<E>(
     find: impl FnOnce(&str, &str) -> Result<Option<String>, E>,
 ) -> Result<Result<DigestProof, Proof>, E> {
     let Some(fields) = request.authorization.and_then(fields::parse) else { return Ok(Err(Proof::Nobody)) };
-    let answer = match DigestResponse::of(&fields, rules) {
+    let answer = match DigestResponse::of(&fields, request.realm, rules) {
         Ok(answer) => answer,
         Err(why) => return Ok(Err(Proof::Refused(format!("digest: {why}")))),
     };
@@ -103,8 +103,8 @@ struct DigestResponse<'a> {
 }
 
 impl<'a> DigestResponse<'a> {
-    /// The fields of an answer to these rules' challenge, or why it answers another one.
-    fn of(fields: &'a DigestFields, rules: &AccessRules) -> Result<DigestResponse<'a>, String> {
+    /// The fields of an answer to the challenge of these rules and of a place with this realm, or why it answers another one.
+    fn of(fields: &'a DigestFields, place: &str, rules: &AccessRules) -> Result<DigestResponse<'a>, String> {
         let field = |name: &'static str| fields.get(name).ok_or(format!("the field {name} is missing"));
         if fields.get("algorithm").is_some_and(|name| !name.eq_ignore_ascii_case("MD5")) {
             return Err("the algorithm is not MD5".to_owned());
@@ -116,7 +116,7 @@ impl<'a> DigestResponse<'a> {
             None => None,
         };
         let realm = field("realm")?;
-        if rules.auth_name.as_deref() != Some(realm) {
+        if realm != place {
             return Err(format!("the realm \"{}\" is not this place's AuthName", realm.escape_debug()));
         }
         let (user, nonce) = (field("username")?, field("nonce")?);

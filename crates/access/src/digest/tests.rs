@@ -7,10 +7,7 @@ const MUFASA: &str = "username=\"Mufasa\", realm=\"testrealm@host.com\", \
     nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", uri=\"/dir/index.html\", qop=auth, nc=00000001, \
     cnonce=\"0a4f113b\", response=\"6629fae49393a05397450978507c4ef1\"";
 const KEY: [u8; 16] = [1; 16];
-
-fn rules() -> AccessRules {
-    AccessRules { auth_name: Some("testrealm@host.com".to_owned()), ..AccessRules::default() }
-}
+const REALM: &str = "testrealm@host.com";
 
 fn checked(header: &str, target: &str) -> Result<DigestProof, Proof> {
     let hash = md5(&["Mufasa", "testrealm@host.com", "Circle Of Life"]);
@@ -18,9 +15,19 @@ fn checked(header: &str, target: &str) -> Result<DigestProof, Proof> {
     let (authorization, target) = (Some(header.as_bytes()), target.as_bytes());
     let limits = HashLimits::default();
     let ldap = &LdapServer::default();
-    let request = AuthRequest { authorization, limits, ldap, source: 0, method: "GET", target, key: &KEY, scope: None };
+    let request = AuthRequest {
+        authorization,
+        limits,
+        ldap,
+        source: 0,
+        method: "GET",
+        target,
+        realm: REALM,
+        key: &KEY,
+        scope: None,
+    };
     let find = |user: &str, realm: &str| Ok::<_, ()>(file.hash_of(user, realm).map(str::to_owned));
-    check(&request, &rules(), find).expect("the file is there")
+    check(&request, &AccessRules::default(), find).expect("the file is there")
 }
 
 /// An answer with a nonce of the server's own.

@@ -176,7 +176,7 @@ impl Users {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
-        let realm = rules.auth_name.as_deref().filter(|_| rules.digest_hashes == Some(true));
+        let realm = Some(request.realm).filter(|_| rules.digest_hashes == Some(true));
         let query =
             HashQuery { user: &claimed.user, realm, scope: request.scope, since, answers, source: request.source };
         match self.files.hash_of(rules, query) {

@@ -39,6 +39,9 @@ impl PgSecurity {
             "disable" => (SslMode::Disable, false, false),
             "allow" | "prefer" => (SslMode::Prefer, false, false),
             "require" => (SslMode::Require, !authorities.is_empty(), false),
+            "verify-ca" if authorities.is_empty() && !is_system => {
+                return Err("sslmode=verify-ca: expected sslrootcert=FILE; or write verify-full".to_owned());
+            }
             "verify-ca" => (SslMode::Require, true, false),
             "verify-full" => (SslMode::Require, true, true),
             other => {
@@ -148,6 +151,7 @@ mod tests {
         for sslmode in ["disable", "allow", "prefer", "require"] {
             assert!(PgSecurity::of(Some(sslmode), Some("system")).is_err(), "{sslmode}");
         }
+        assert!(PgSecurity::of(Some("verify-ca"), None).is_err() && PgSecurity::of(Some("verify-full"), None).is_ok());
         let signed = PgSecurity::of(Some("require"), Some("a.pem")).expect("known words");
         assert!(signed.is_signed && !signed.is_named);
     }

@@ -53,8 +53,8 @@ pub static ROWS: &[Row] = rows![
         .because("only `dbd` needs it"),
     "For sqlite3 the path of the file; for pgsql the parameters of the connection: host, port, dbname, user, password. Without a \
      host the server's socket in /var/run/postgresql is used. sslmode is libpq's: prefer (the default) uses TLS if the server \
-     has it, require insists, verify-ca and verify-full check the certificate by sslrootcert, a file of authorities, or by \
-     those of the system; sslrootcert=system is verify-full. No log and no status shows the parameters.",
+     has it, require insists, verify-ca checks the certificate by sslrootcert, a file of authorities, and verify-full also the \
+     host, by that file or by the authorities of the system; sslrootcert=system is verify-full. No log and no status shows the parameters.",
     word("DBDInitSQL", HOSTS, "statement", |d, statement| {
         d.settings().access.database_set_up.get_or_insert_default().push(statement.to_owned());
         Ok(())

@@ -5,6 +5,7 @@ mod guards;
 pub mod passwords;
 pub mod reverse_dns;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
@@ -209,6 +210,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     let config = &context.generation.config;
     let sent = head.headers.get(forward::credentials(route)).map(HeaderValue::as_bytes);
     let of_certificate = certificate::authorization(context, route);
+    let realm = realm(context, head, route).await;
     let request = AuthRequest {
         authorization: of_certificate.as_ref().map(String::as_bytes).or(sent),
         limits: config.hash_limits,
@@ -216,6 +218,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
         source: 0,
         method: head.method.as_str(),
         target: target_as_sent(context),
+        realm: &realm,
         key: &config.facts.nonce_key,
         scope: Some(CacheScope {
             host: route.host,
@@ -272,12 +275,18 @@ async fn not_among(context: &RequestContext, head: &Parts, route: &Route, user: 
     unauthorized(context, head, route, false).await
 }
 
+/// Value of `AuthName` for this request; empty without the directive.
+async fn realm<'a>(context: &RequestContext, head: &Parts, route: &'a Route) -> Cow<'a, str> {
+    let rules = &route.settings.access;
+    match &rules.realm {
+        Some(realm) => context.text(&ExprOf::request(context, head, route), realm).await.into(),
+        None => rules.auth_name.as_deref().unwrap_or_default().into(),
+    }
+}
+
 async fn unauthorized(context: &RequestContext, head: &Parts, route: &Route, stale: bool) -> Refusal {
     let rules = &route.settings.access;
-    let realm = match &rules.realm {
-        Some(realm) => context.text(&ExprOf::request(context, head, route), realm).await,
-        None => rules.auth_name.clone().unwrap_or_default(),
-    };
+    let realm = realm(context, head, route).await;
     let question = HeaderValue::from_str(&challenge(rules, &realm, &context.generation.config.facts.nonce_key, stale));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     forward::unauthorized(route, question)

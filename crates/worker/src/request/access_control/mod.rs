@@ -4,6 +4,7 @@
 mod certificate;
 mod guards;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::{CStr, OsStr};
 use std::net::{IpAddr, Ipv4Addr};
@@ -198,6 +199,7 @@ impl<'a> AccessCheck<'a> {
             source: 0,
             method: &self.method,
             target: &target,
+            realm: &self.realm(),
             key: &config.facts.nonce_key,
             // The cache is the front's.
             scope: None,
@@ -359,12 +361,16 @@ impl<'a> AccessCheck<'a> {
 
     fn unauthorized(&self, stale: bool) -> PhaseEnd {
         let key = &self.at.site.config.facts.nonce_key;
-        let realm = match &self.rules.realm {
-            Some(realm) => variables::text_of(self.at.request, realm),
-            None => self.rules.auth_name.clone().unwrap_or_default(),
-        };
-        apache::set_challenge(self.at.request, &challenge(self.rules, &realm, key, stale));
+        apache::set_challenge(self.at.request, &challenge(self.rules, &self.realm(), key, stale));
         PhaseEnd(401)
+    }
+
+    /// Value of `AuthName` for this request; empty without the directive.
+    fn realm(&self) -> Cow<'_, str> {
+        match &self.rules.realm {
+            Some(realm) => variables::text_of(self.at.request, realm).into(),
+            None => self.rules.auth_name.as_deref().unwrap_or_default().into(),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ pub struct EventOrders {
     /// The descriptor must not be watched any more: the front has ended.
     pub is_over: bool,
     /// The server stops soon: WebSockets must be closed now.
-    pub farewell: bool,
+    pub closes_websockets: bool,
     /// Sockets of new streams, which Perl owns.
     pub streams: Vec<RawFd>,
     /// Encoded messages for subscribers, in their order.

@@ -145,7 +145,7 @@ fn descriptors() -> u64 {
 
 /// Longest time before the end of GracefulShutdownTimeout in which WebSockets are closed at a stop; also in
 /// `Cameleer::Event::Mojo::Server`.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// The front, as its first thread sees it. Lower layers get only the part that they need.
 struct Front {
@@ -200,19 +200,19 @@ impl Front {
         self.shared().broadcasts.end_held();
         self.common.connections.wake_all();
         self.shared().clock.start();
-        self.say_farewell_later();
+        self.close_websockets_later();
     }
 
     /// Has event workers close their WebSockets shortly before the end of GracefulShutdownTimeout. Before that, their
     /// requests go on.
-    fn say_farewell_later(&self) {
+    fn close_websockets_later(&self) {
         for generation in self.generations().all() {
             let graceful = generation.config.timeouts.graceful;
             for pool in generation.pools.iter().filter(|pool| pool.is_event() && !graceful.is_zero()) {
-                let (pool, wait) = (pool.clone(), graceful - (graceful / 3).min(FAREWELL));
+                let (pool, wait) = (pool.clone(), graceful - (graceful / 3).min(CLOSING));
                 tokio::task::spawn_local(async move {
                     tokio::time::sleep(wait).await;
-                    pool.say_farewell();
+                    pool.close_websockets();
                 });
             }
         }

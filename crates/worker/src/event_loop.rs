@@ -37,13 +37,14 @@ struct LoopPort {
     is_over: Cell<bool>,
     leaves: Cell<bool>,
     /// The server stops soon.
-    says_farewell: Cell<bool>,
+    closes_websockets: Cell<bool>,
     requests: Cell<u64>,
     /// Number of calls of the application, for requests and for messages of their WebSockets.
     calls: Cell<u64>,
     memory: RefCell<MemoryLimit>,
-    /// The front was informed that the worker must leave.
-    wants_to_leave: Cell<bool>,
+    /// Why the worker must leave. The front gets it until it orders that: it does nothing for a worker that it does not
+    /// know to be ready.
+    wants_to_leave: Cell<Option<LeaveReason>>,
     /// Cost of the broadcast messages that the front does not know to have arrived.
     unconfirmed: Cell<usize>,
     /// Why the socket cannot be used any more.
@@ -67,11 +68,11 @@ pub fn run(
         slot: identity.slot,
         is_over: Cell::new(false),
         leaves: Cell::new(false),
-        says_farewell: Cell::new(false),
+        closes_websockets: Cell::new(false),
         requests: Cell::new(0),
         calls: Cell::new(0),
         memory: memory.into(),
-        wants_to_leave: Cell::new(false),
+        wants_to_leave: Cell::new(None),
         unconfirmed: Cell::new(0),
         failed: RefCell::new(None),
     });
@@ -113,7 +114,7 @@ impl EventPort for LoopPort {
         // Further messages come only then, so a publisher cannot occupy the loop.
         self.broadcast.taken(self.unconfirmed.take());
         (orders.leave, orders.is_over) = (self.leaves.get(), self.is_over.get());
-        orders.farewell = self.says_farewell.take();
+        orders.closes_websockets = self.closes_websockets.take();
         orders
     }
 
@@ -137,8 +138,11 @@ impl EventPort for LoopPort {
     fn tick(&self) {
         // As in `orders`, for loops that forget their sockets in a child.
         self.site.calls.end_forked_child(None);
-        if self.leaves.get() || self.wants_to_leave.get() {
+        if self.leaves.get() {
             return;
+        }
+        if let Some(reason) = self.wants_to_leave.get() {
+            return self.ask_to_leave(reason);
         }
         let mut memory = self.memory.borrow_mut();
         let exceeded = memory.look().and_then(|has| memory.is_exceeded_by(has));
@@ -153,11 +157,17 @@ impl EventPort for LoopPort {
             ),
         );
         let reason = if requests < FIRST_REQUESTS { LeaveReason::MemoryAtOnce } else { LeaveReason::Memory };
-        self.wants_to_leave.set(self.port.borrow_mut().send_reply(&Reply::Leaves(reason)).is_ok());
+        self.wants_to_leave.set(Some(reason));
+        self.ask_to_leave(reason);
     }
 }
 
 impl LoopPort {
+    /// Fails only if the front has ended.
+    fn ask_to_leave(&self, reason: LeaveReason) {
+        let _ = self.port.borrow_mut().send_reply(&Reply::Leaves(reason));
+    }
+
     /// Handles the end of the socket.
     fn end(&self) {
         self.leaves.set(true);
@@ -195,12 +205,12 @@ impl LoopPort {
                 port.take_bells(bells)?;
                 libperl::keep_from_children(port.fds());
             }
-            Inbound::Farewell => self.says_farewell.set(true),
+            Inbound::CloseWebSockets => self.closes_websockets.set(true),
             Inbound::Greet => {
                 // The new front waits for no confirmation of what the earlier one has sent.
                 self.unconfirmed.set(0);
                 // Nor does it know that the worker must leave; the next tick says so again.
-                self.wants_to_leave.set(false);
+                self.wants_to_leave.set(None);
                 self.port.borrow_mut().send_reply(&Reply::Greeted { fork_us: self.fork_us })?;
                 self.broadcast.repeat()?;
             }

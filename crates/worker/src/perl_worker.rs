@@ -124,7 +124,7 @@ impl PerlWorker {
                 // Streams are for event pools. Closing this one tells the front.
                 Some(Inbound::Stream(_)) => {}
                 // Only event workers subscribe, and have WebSockets.
-                Some(Inbound::Broadcast(_) | Inbound::Farewell) => {}
+                Some(Inbound::Broadcast(_) | Inbound::CloseWebSockets) => {}
                 Some(Inbound::Bells(bells)) => {
                     let mut port = self.port.borrow_mut();
                     port.take_bells(bells)?;

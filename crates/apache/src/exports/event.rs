@@ -29,7 +29,7 @@ extern "C" fn cameleer_event_orders(
     orders.streams.iter().for_each(|stream| add_stream(streams, *stream));
     let read = orders.messages.iter().filter_map(|message| BroadcastMessage::read(message).ok());
     read.for_each(|read| add_message(messages, ApacheText::of(read.channel), ApacheText::of(read.message)));
-    c_int::from(orders.leave) + 2 * c_int::from(orders.is_over) + 4 * c_int::from(orders.farewell)
+    c_int::from(orders.leave) + 2 * c_int::from(orders.is_over) + 4 * c_int::from(orders.closes_websockets)
 }
 
 #[unsafe(no_mangle)]

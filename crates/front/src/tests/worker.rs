@@ -63,7 +63,7 @@ pub fn run(mut port: WorkerPort, script: &Script) {
             Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell => {}
             Inbound::Greet => port.send_reply(&Reply::Greeted { fork_us: 7 }).expect("said"),
             Inbound::Bells(bells) => port.take_bells(bells).expect("bells"),
-            Inbound::Inspect { .. } | Inbound::Stream(_) | Inbound::Broadcast(_) | Inbound::Farewell => {}
+            Inbound::Inspect { .. } | Inbound::Stream(_) | Inbound::Broadcast(_) | Inbound::CloseWebSockets => {}
             Inbound::Leave | Inbound::Promote(_) => return,
         }
     }

@@ -176,8 +176,8 @@ impl SharedPool {
     }
 
     /// Has all workers close the WebSockets whose protocol they speak.
-    pub fn say_farewell(&self) {
-        self.all().iter().for_each(|worker| worker.notify(&WorkerOrder::Farewell));
+    pub fn close_websockets(&self) {
+        self.all().iter().for_each(|worker| worker.notify(&WorkerOrder::CloseWebSockets));
     }
 
     fn dismiss_later(self: &Arc<Self>, worker: WorkerId) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{
-    ABANDONED, BELL, BELLS, BROADCAST, FAREWELL, GREET, HUNG_UP, INSPECT, Inbound, LEAVE, LOGS, MAX_INLINE, PROMOTE,
-    REQUEST, REQUEST_IN_FD, STREAM, WorkerOrder, decode, in_memory,
+    ABANDONED, BELL, BELLS, BROADCAST, CLOSE_WEBSOCKETS, GREET, HUNG_UP, INSPECT, Inbound, LEAVE, LOGS, MAX_INLINE,
+    PROMOTE, REQUEST, REQUEST_IN_FD, STREAM, WorkerOrder, decode, in_memory,
 };
 use crate::Malformed;
 use crate::channel::{receive_packet, send_packet, try_receive_packet};
@@ -96,7 +96,7 @@ impl SocketFront {
             }
             WorkerOrder::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
             WorkerOrder::Stream { socket } => send_packet(to, &[IoSlice::new(&[STREAM])], &[socket.as_raw_fd()]),
-            WorkerOrder::Farewell => send_packet(to, &[IoSlice::new(&[FAREWELL])], &[]),
+            WorkerOrder::CloseWebSockets => send_packet(to, &[IoSlice::new(&[CLOSE_WEBSOCKETS])], &[]),
             WorkerOrder::Broadcast { message } => {
                 send_packet(to, &[IoSlice::new(&[BROADCAST]), IoSlice::new(message)], &[])
             }
@@ -161,7 +161,7 @@ impl SocketFront {
             Inbound::Abandoned(request) => self.send(&WorkerOrder::Abandoned { request }),
             Inbound::HungUp(request) => self.send(&WorkerOrder::HungUp { request }),
             Inbound::Greet => self.send(&WorkerOrder::Greet),
-            Inbound::Farewell => self.send(&WorkerOrder::Farewell),
+            Inbound::CloseWebSockets => self.send(&WorkerOrder::CloseWebSockets),
             Inbound::Broadcast(message) => self.send(&WorkerOrder::Broadcast { message: &message }),
             Inbound::Stream(socket) => self.send(&WorkerOrder::Stream { socket: socket.as_fd() }),
             Inbound::Inspect { what, into, done, with } => self.send(&WorkerOrder::Inspect {

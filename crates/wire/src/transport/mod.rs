@@ -52,7 +52,7 @@ const PROMOTE: u8 = 10;
 const INSPECT: u8 = 11;
 const STREAM: u8 = 12;
 const BROADCAST: u8 = 13;
-const FAREWELL: u8 = 14;
+const CLOSE_WEBSOCKETS: u8 = 14;
 /// Bytes before an inline frame: the kind and the thread that wants the response.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front, in bytes.
@@ -120,7 +120,7 @@ pub enum WorkerOrder<'a> {
         socket: BorrowedFd<'a>,
     },
     /// Close the WebSockets whose protocol this worker speaks: the server stops.
-    Farewell,
+    CloseWebSockets,
     /// A message of a worker for the subscribers of this one, which answers with
     /// [`Reply::Taken`](crate::reply::Reply).
     Broadcast {
@@ -175,8 +175,8 @@ pub enum Inbound {
     Greet,
     /// As [`WorkerOrder::Stream`].
     Stream(OwnedFd),
-    /// As [`WorkerOrder::Farewell`].
-    Farewell,
+    /// As [`WorkerOrder::CloseWebSockets`].
+    CloseWebSockets,
     /// As [`WorkerOrder::Broadcast`].
     Broadcast(Vec<u8>),
     /// As [`WorkerOrder::Bells`].
@@ -195,7 +195,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         PROMOTE => Inbound::Promote(fds.next().ok_or(Malformed("no control channel"))?),
         GREET => Inbound::Greet,
         STREAM => Inbound::Stream(fds.next().ok_or(Malformed("no socket of the stream"))?),
-        FAREWELL => Inbound::Farewell,
+        CLOSE_WEBSOCKETS => Inbound::CloseWebSockets,
         BROADCAST => Inbound::Broadcast(packet.0.to_vec()),
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),

@@ -331,8 +331,8 @@ fn the_front_sees_the_turns_of_an_event_loop_and_wakes_it() {
     assert_eq!((front.memory().turns(), worker.begin_turn(), front.memory().turns()), (0, 1, 1));
     assert!(matches!(worker.next_if_there(), Ok(Some(None))));
     front.wake();
-    front.send(&WorkerOrder::Farewell).map(drop).expect("sent");
+    front.send(&WorkerOrder::CloseWebSockets).map(drop).expect("sent");
     assert!(matches!(worker.next_if_there(), Ok(Some(Some(Inbound::Bell)))));
-    assert!(matches!(worker.next_if_there(), Ok(Some(Some(Inbound::Farewell)))));
+    assert!(matches!(worker.next_if_there(), Ok(Some(Some(Inbound::CloseWebSockets)))));
     assert_eq!((worker.begin_turn(), front.memory().turns()), (2, 2));
 }

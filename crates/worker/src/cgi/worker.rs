@@ -88,7 +88,7 @@ impl ProgramWorker {
                 // The client of a finished request has left; or an order is about Perl.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
                 Some(Inbound::Inspect { .. } | Inbound::Promote(_) | Inbound::Stream(_)) => {}
-                Some(Inbound::Broadcast(_) | Inbound::Farewell) => {}
+                Some(Inbound::Broadcast(_) | Inbound::CloseWebSockets) => {}
             }
         }
     }

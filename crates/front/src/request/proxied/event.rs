@@ -240,7 +240,7 @@ impl Streamed<'_> {
         let websocket = self.session(response.headers_mut(), &turn)?;
         let generation = context.generation.clone();
         let graceful = match generation.config.timeouts.graceful {
-            // The front says farewell itself, before it has to exit in a stop.
+            // The front closes the WebSocket itself, before it has to exit in a stop.
             graceful if websocket.is_some() => graceful - (graceful / 4).min(Duration::from_secs(1)),
             // Before that time is over, the worker closes its WebSockets with a status.
             graceful => graceful,

@@ -79,7 +79,7 @@ pub(super) static ROWS: &[Row] = rows![
     word("BroadcastTransport", SERVER, "url|off", broadcast_transport)
         .secret()
         .default("off", "one server needs no store, and only the site knows its own"),
-    "Carries messages of Cameleer::Broadcast to other servers with the same URL: `redis://[user:password@]host[:port]`, \
+    "Carries messages of Cameleer::Broadcast to other servers with the same store and prefix: `redis://[user:password@]host[:port]`, \
      `rediss://…` with TLS, `unix:/path` of Redis, `postgresql://user[:password]@host[:port]/database`. Parameters behind \
      a `?`: prefix, which separates sites of one store; user; password_file; ca_file; for PostgreSQL also host (the \
      socket's folder) and sslmode=verify-full. No log and no status shows the password.",

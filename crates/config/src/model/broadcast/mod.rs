@@ -36,7 +36,7 @@ pub struct BroadcastStore {
     pub password_file: Option<PathBuf>,
     /// `ca_file`: authorities in PEM, of which one must have signed the certificate; `None`: those of the system.
     pub ca_file: Option<PathBuf>,
-    /// Name of PostgreSQL's database, or number of Redis's.
+    /// Name of PostgreSQL's database.
     pub database: String,
     /// Begin of the names of Redis's channels, or name of PostgreSQL's channel. Servers with the same prefix exchange
     /// messages.
@@ -171,8 +171,9 @@ impl BroadcastStore {
             return Err("ca_file needs TLS; write rediss:// or sslmode=verify-full".to_owned());
         }
         match self.kind {
-            StoreKind::Redis if !self.database.is_empty() && self.database.parse::<u16>().is_err() => {
-                Err("expected a number as Redis's database".to_owned())
+            StoreKind::Redis if !self.database.is_empty() => {
+                Err("channels of Redis have no database; remove it, and write ?prefix=NAME: to separate sites"
+                    .to_owned())
             }
             StoreKind::Postgres if self.user.is_empty() || self.database.is_empty() => {
                 Err("the URL needs a user and a database; write postgresql://user@host/database".to_owned())
@@ -246,9 +247,9 @@ mod tests {
         let plain = parsed("redis://db.example");
         assert_eq!(plain.address, StoreAddress::Host("db.example".to_owned(), 6379));
         assert_eq!((plain.prefix.as_str(), plain.tls, plain.user.as_str()), ("cameleer:", false, ""));
-        let full = parsed("rediss://app:p%40ss@[::1]:7000/3?prefix=shop.&ca_file=/etc/ca.pem");
+        let full = parsed("rediss://app:p%40ss@[::1]:7000?prefix=shop.&ca_file=/etc/ca.pem");
         assert_eq!(full.address, StoreAddress::Host("::1".to_owned(), 7000));
-        assert_eq!((full.user.as_str(), full.password.0.as_str(), full.database.as_str()), ("app", "p@ss", "3"));
+        assert_eq!((full.user.as_str(), full.password.0.as_str()), ("app", "p@ss"));
         assert_eq!((full.prefix.as_str(), full.tls), ("shop.", true));
         let socket = parsed("unix:/run/redis/redis.sock?user=app&password_file=/etc/redis.password");
         assert_eq!(socket.address, StoreAddress::Socket("/run/redis/redis.sock".into()));
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn neither_debug_output_nor_the_name_has_the_password() {
-        let store = parsed("rediss://app:secret@db.example/0");
+        let store = parsed("rediss://app:secret@db.example");
         assert_eq!(store.to_string(), "rediss://db.example:6379");
         assert!(!format!("{store:?}").contains("secret"));
     }
@@ -280,6 +281,7 @@ mod tests {
             "redis://app:secret@ho st",
             "redis://app:secret@[::1",
             "redis://app:secret@host/shop",
+            "redis://app:secret@host/1",
             "redis://app:secret@host?prefix=",
             "redis://app:secret@host?prefix=a%20b",
             "redis://app:secret@host?other=1",

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use wire::control::SlowRequest;
 
 use super::lock::lock;
+use super::measures::micros;
 
 /// Maximum number of paths in each window.
 const MAX_PATHS: usize = 20;
@@ -50,7 +51,7 @@ impl Slowest {
     /// Records a request of duration `took`, if it is the slowest of its `path`, a host's index and its path, and slow
     /// enough; `tell` builds its description.
     pub fn note(&self, took: Duration, path: (usize, &[u8]), tell: impl FnOnce() -> SlowRequest) {
-        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let took_us = micros(took);
         if took_us <= self.floor_us.load(Relaxed) {
             return;
         }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use wire::reply::LogKind;
 
 use super::entry::{Ending, Entry};
+use crate::base::measures::micros;
 use crate::base::protocol::protocol;
 use crate::base::target;
 use base::printable;
@@ -90,8 +91,8 @@ impl<'a> AccessLine<'a> {
             body_bytes: entry.tally.body_bytes,
             received_bytes: entry.tally.received_bytes,
             sent_bytes: entry.tally.sent_bytes,
-            duration_us: u64::try_from(entry.tally.took.as_micros()).unwrap_or(u64::MAX),
-            queue_us: entry.worker.map(|worker| u64::try_from(worker.waited.as_micros()).unwrap_or(u64::MAX)),
+            duration_us: micros(entry.tally.took),
+            queue_us: entry.worker.map(|worker| micros(worker.waited)),
             cpu_us: entry.end().map(|end| end.cpu_us),
             worker: served_by.map(|(slot, _)| slot),
             pid: served_by.map(|(_, pid)| pid),

@@ -10,7 +10,7 @@ use wire::control::SlowRequest;
 use super::expressions::SeenResponse;
 use super::span::span_of;
 use super::{RequestContext, variables};
-use crate::base::measures::{Finished, HostTraffic, WorkerTimes};
+use crate::base::measures::{Finished, HostTraffic, WorkerTimes, micros};
 use crate::client::Pending;
 use crate::log::entry::{Entry, LoggedWorker, RoutedPath};
 use crate::workers::{Exchange, ExchangeStage, Label, Promised};
@@ -149,7 +149,6 @@ impl RequestContext {
     }
 
     fn as_slow(&self, exchange: &Exchange, waited: Duration, served: Duration) -> SlowRequest {
-        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let route = self.route();
         let target = route.as_ref().map(|route| route.path.as_slice().into()).unwrap_or_default();
         let host = self.generation.config.hosts.get(self.host()).and_then(|host| host.server_name.as_deref());

@@ -9,7 +9,7 @@
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
 #   make autobahn  the Autobahn TestSuite against event pools, which it installs; ALL=1 adds 96 cases of compression, half an hour; BLESS=1
 #   make mojolicious  the tests of Debian's Mojolicious with our front and event server; BLESS=1 writes the result down
-#   make pagi    the tests of PAGI-Server, of the checkout PAGI=FOLDER, the same way
+#   make pagi    the tests of PAGI-Server, of the checkout PAGI=FOLDER with PAGI-Tools beside it, the same way
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man pages, help texts, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Runs the Autobahn TestSuite against event pools, and compares the results with the committed ones.
 
-    autobahn.py [--bless] [--all] [--only frames|raw] [--cases '6.* 12.1.*'] [--keep FOLDER] PROGRAM
+    autobahn.py [--bless] [--all] [--only frames|mojolicious] [--cases '6.* 12.1.*'] [--keep FOLDER] PROGRAM
 
-PROGRAM is the server. `frames` is an echo program of PAGI, for which the front speaks the protocol; `raw` one of Mojolicious, which
-speaks it itself. A case that was OK and no longer is fails the run. Without --all, 120 of the 216 cases of compression
+PROGRAM is the server. `frames` is an echo program of PAGI, `mojolicious` one of Mojolicious. A case that was OK and no longer is fails the run. Without --all, 120 of the 216 cases of compression
 run: those of messages up to 32 KiB, without most of their windows. The library is that of pkg/autobahn/install.
 """
 import argparse
@@ -129,7 +128,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--bless', action='store_true')
     parser.add_argument('--all', action='store_true')
-    parser.add_argument('--only', choices=('frames', 'raw'))
+    parser.add_argument('--only', choices=('frames', 'mojolicious'))
     parser.add_argument('--cases')
     parser.add_argument('--keep', help='a folder for the logs and the results of each case')
     parser.add_argument('program')
@@ -137,7 +136,7 @@ def main():
     cases = asked.cases.split() if asked.cases else CORE + (ALL_DEFLATE if asked.all else SHORT_DEFLATE)
     ran = {}
     with tempfile.TemporaryDirectory(prefix='cameleer-autobahn-') as scratch:
-        for mode in [asked.only] if asked.only else ['frames', 'raw']:
+        for mode in [asked.only] if asked.only else ['frames', 'mojolicious']:
             folder = pathlib.Path(asked.keep or scratch).resolve() / mode
             folder.mkdir(parents=True, exist_ok=True)
             for each in (folder.parent, folder):

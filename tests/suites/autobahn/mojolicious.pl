@@ -1,4 +1,4 @@
-# Echo: Mojolicious speaks the protocol. A text is decoded, as applications do.
+# Echo. A text is decoded, as applications do.
 use Mojolicious::Lite -signatures;
 use Mojo::Util 'decode';
 app->log->level('error');

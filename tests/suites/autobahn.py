@@ -3,8 +3,9 @@
 
     autobahn.py [--bless] [--all] [--only frames|mojolicious] [--cases '6.* 12.1.*'] [--keep FOLDER] PROGRAM
 
-PROGRAM is the server. `frames` is an echo program of PAGI, `mojolicious` one of Mojolicious. A case that was OK and no longer is fails the run. Without --all, 120 of the 216 cases of compression
-run: those of messages up to 32 KiB, without most of their windows. The library is that of pkg/autobahn/install.
+PROGRAM is the server. `frames` is an echo program of PAGI, `mojolicious` one of Mojolicious. A case that was OK and no longer
+is fails the run. Without --all, 120 of the 216 cases of compression run: those of messages up to 32 KiB, without most of
+their windows. The library is that of pkg/autobahn/install.
 """
 import argparse
 import collections

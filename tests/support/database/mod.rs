@@ -123,8 +123,8 @@ impl Database {
         self.process = self.product.serve(&self.folder, more);
     }
 
-    /// As [`Database::restart`]. PostgreSQL listens at the address too, with TLS by the site's db.crt and db.key, and lets
-    /// accounts in as these lines of pg_hba.conf say.
+    /// As [`Database::restart`]. PostgreSQL listens at the address too, with TLS by the site's db.crt and db.key, and
+    /// lets accounts in as these lines of pg_hba.conf say.
     #[track_caller]
     pub fn restart_with_tls(&mut self, site: &Site, address: &str, rules: &str) {
         let copied = ["crt", "key"].map(|ending| {

@@ -103,7 +103,8 @@ struct DigestResponse<'a> {
 }
 
 impl<'a> DigestResponse<'a> {
-    /// The fields of an answer to the challenge of these rules and of a place with this realm, or why it answers another one.
+    /// The fields of an answer to the challenge of these rules and of the realm `place`, or why it answers another
+    /// one.
     fn of(fields: &'a DigestFields, place: &str, rules: &AccessRules) -> Result<DigestResponse<'a>, String> {
         let field = |name: &'static str| fields.get(name).ok_or(format!("the field {name} is missing"));
         if fields.get("algorithm").is_some_and(|name| !name.eq_ignore_ascii_case("MD5")) {

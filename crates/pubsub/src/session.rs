@@ -263,7 +263,8 @@ mod tests {
         LocalSet::new().block_on(&runtime, async {
             let store = BroadcastStore::parse("unix:///nonexistent/store").expect("a URL");
             let channels = Arc::new(Forgetful::default());
-            let session = run(Arc::new(store), Arc::default(), channels.clone());
+            let read = async || StoreLogin::read(&store);
+            let session = run(Arc::new(store.clone()), Arc::default(), channels.clone(), read);
             tokio::select! {
                 () = session => panic!("the session begins again"),
                 () = channels.0.notified() => {}

@@ -324,10 +324,9 @@ mod tests {
     fn a_long_poll_has_the_first_of_many_messages() {
         let clients = Both::default();
         let poll = clients.hold(HoldKind::Response, &["a"]).expect("a place");
-        for message in [[1; 60_000], [2; 60_000], [3; 60_000], [4; 60_000], [5; 60_000]] {
-            clients.publish(b"a", &message);
-        }
-        assert_eq!(next(&poll), Poll::Ready(Ok(Bytes::from_static(&[1; 60_000]))));
+        let message = |number: u8| vec![number; 60_000];
+        (1..=5).for_each(|number| clients.publish(b"a", &message(number)));
+        assert_eq!(next(&poll), Poll::Ready(Ok(message(1).into())));
         assert_eq!((next(&poll), clients.0.counts()), (Poll::Pending, [0, 1, 0]));
     }
 

@@ -244,6 +244,10 @@ impl SlowLog {
 
     fn look_at(&mut self, worker: &mut WatchedWorker, after: Duration, now_us: u64) {
         let activity = worker.activity();
+        if activity.is_none() && worker.has_ended() {
+            // The master reports the end of a process, and the record of its request says so.
+            return;
+        }
         let seen = self.under_way.remove(&worker.pid);
         let is_the_same = |seen: &Observed| activity.as_ref().is_some_and(|now| now.request == seen.activity.request);
         let observed = match (seen, &activity) {

@@ -34,6 +34,11 @@ impl WatchedWorker {
         libperl::activity(&self.memory, self.activity)
     }
 
+    /// Whether the process has ended, so that its memory cannot be read.
+    pub fn has_ended(&self) -> bool {
+        !self.memory.read(self.activity, &mut [0])
+    }
+
     /// Reads the stack of this activity, innermost frame first; `None`: it changed during the read.
     pub fn stack(&mut self, activity: &PerlActivity) -> Option<Vec<StackFrame>> {
         let stack = self.reader.stack(&self.memory, self.activity, activity)?;

@@ -32,8 +32,8 @@ pub use load::Load;
 pub use pebble::{Pebble, REFUSED};
 pub use port::free_port;
 pub use processes::{
-    alive, children, cpu_time, descriptors, first_and_other_threads, name, of_site, own_memory, own_memory_if_it_runs,
-    peak_memory, peak_memory_if_it_runs, signal, state, threads,
+    alive, children, cpu_time, descriptors, descriptors_if_it_runs, first_and_other_threads, name, of_site, own_memory,
+    own_memory_if_it_runs, peak_memory, peak_memory_if_it_runs, signal, state, threads,
 };
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};

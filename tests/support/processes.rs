@@ -77,7 +77,12 @@ pub fn threads(pid: i32) -> Vec<(String, Duration)> {
 /// The number of open descriptors.
 #[track_caller]
 pub fn descriptors(pid: i32) -> usize {
-    fs::read_dir(format!("/proc/{pid}/fd")).expect("the process runs").count()
+    descriptors_if_it_runs(pid).expect("the process runs")
+}
+
+/// [`descriptors`]; `None` if the process has ended: the status may still list such a worker.
+pub fn descriptors_if_it_runs(pid: i32) -> Option<usize> {
+    Some(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count())
 }
 
 /// Private_Dirty in bytes: pages that this process has written to and shares with no other.

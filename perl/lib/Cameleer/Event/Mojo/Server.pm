@@ -181,10 +181,14 @@ sub _read ( $self, $id, $chunk ) {
     return;
 }
 
+# Kept, because a message of a WebSocket costs less than to build the path of its URL.
 sub begins ( $tx, $is_more = 0 ) {
-    my $req = $tx->req;
-    my $host = ( $req->headers->host // '' ) =~ s/:[0-9]+\z//r;
-    Cameleer::Event::begins( $req->method, $host, $tx->remote_address, $req->url->path_query, $is_more );
+    my $request = $tx->{cameleer_request} //= do {
+        my $req = $tx->req;
+        my $host = ( $req->headers->host // '' ) =~ s/:[0-9]+\z//r;
+        [ $req->method, $host, $tx->remote_address, $req->url->path_query ];
+    };
+    Cameleer::Event::begins( @$request, $is_more );
     return;
 }
 

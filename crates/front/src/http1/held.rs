@@ -24,12 +24,23 @@ const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 impl MayWait for ResponseBody {
     fn waits(&self) -> bool {
-        self.waits_for_messages()
+        ResponseBody::waits(self)
     }
 }
 
-/// Sends the rest of a body in chunks. Returns whether the client has got all of it.
-pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> bool {
+/// How much of a body the client has got.
+pub enum Sent {
+    /// All of it, and the connection is at the begin of the next request.
+    AndKept,
+    /// All of it.
+    Whole,
+    /// Not all.
+    Not,
+}
+
+/// Sends the rest of a body in chunks.
+pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> Sent {
+    let keeps_connection = body.keeps_connection();
     let mut chunks = Chunks { body, output: Vec::new(), written: 0, is_whole: false };
     let mut io = io.clone();
     io.probe_when_quiet();
@@ -55,10 +66,12 @@ pub async fn carry(client: &Client, io: &StrictIo, body: Box<ResponseBody>) -> b
     })
     .await;
     drop(chunks);
-    if is_sent {
-        client.flushed();
+    if !is_sent {
+        return Sent::Not;
     }
-    is_sent
+    client.flushed();
+    // A request that was discarded cannot be answered.
+    if keeps_connection && discarded == 0 && !client.must_close() { Sent::AndKept } else { Sent::Whole }
 }
 
 /// Whether the client has sent its end, or too much. A request before that is discarded: the connection is closed.

@@ -14,6 +14,7 @@ mod switched;
 
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
@@ -37,6 +38,7 @@ use super::request::body::source::Source;
 use super::request::respond::body::ResponseBody;
 use super::request::services::Connection;
 use config::{Config, RequestLimits};
+use held::Sent;
 use io::Http1Stream;
 use own_memory::own_if_it_lasts;
 use paced::Paced;
@@ -60,8 +62,7 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let stream = Http1Stream::new(line, client.clone());
     let mut io = StrictIo::new(stream, client.clone(), head_limits(&client.config.limits));
-    // The box is freed before a tunnel or a held response begins.
-    let end = Box::pin(exchange(connection, &io)).await;
+    let end = serve(connection, &io).await;
     match end {
         ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
         ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
@@ -70,10 +71,6 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
             Box::pin(switched::carry(client, &io, *tunnel)).await;
             client.tunnel_ended();
         }
-        ConnectionEnd::Held(body) => match held::carry(client, &io, body).await {
-            true => lingering_close::part(client, &io).await,
-            false => io.end_with_reset(false),
-        },
         ConnectionEnd::GivenUp => io.end_with_reset(client.is_open_ended()),
     }
 }
@@ -90,14 +87,33 @@ enum ConnectionEnd {
     GivenUp,
     /// The connection has switched protocols.
     Switched(Box<Tunnel>),
-    /// The last response stays open without hyper.
-    Held(Box<ResponseBody>),
 }
 
 /// Serves requests until the connection must end.
-async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
+async fn serve(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
+    let requests = Cell::new(0);
+    loop {
+        // The box is freed before a tunnel or a response without hyper begins.
+        let body = match Box::pin(exchange(connection, io, &requests)).await {
+            Break(end) => return end,
+            Continue(body) => body,
+        };
+        match held::carry(&connection.client, io, body).await {
+            Sent::AndKept => {}
+            Sent::Whole => return ConnectionEnd::InOrder,
+            Sent::Not => return ConnectionEnd::GivenUp,
+        }
+    }
+}
+
+/// Serves requests until the connection must end, or until a response goes on without hyper. Counts `requests`.
+async fn exchange(
+    connection: &Rc<Connection>,
+    io: &StrictIo,
+    requests: &Cell<u32>,
+) -> ControlFlow<ConnectionEnd, Box<ResponseBody>> {
     let client = &connection.client;
-    let (requests, unwritten) = (Cell::new(0_u32), io.unwritten());
+    let unwritten = io.unwritten();
     let parking = Rc::new(Parking::default());
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
@@ -130,30 +146,30 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         loop {
             let polled = machine.as_mut().poll(cx);
             if let Some(body) = parking.take() {
-                return Poll::Ready(ConnectionEnd::Held(Box::new(body)));
+                return Poll::Ready(Continue(Box::new(body)));
             }
             match polled {
                 Poll::Ready(Err(error)) if error.is_parse() => {
                     record_unreadable(connection, &error);
-                    return Poll::Ready(ConnectionEnd::InOrder);
+                    return Poll::Ready(Break(ConnectionEnd::InOrder));
                 }
                 // A response was truncated. A reset prevents it from looking complete.
-                Poll::Ready(Err(_)) => return Poll::Ready(ConnectionEnd::GivenUp),
+                Poll::Ready(Err(_)) => return Poll::Ready(Break(ConnectionEnd::GivenUp)),
                 Poll::Ready(Ok(())) => {
                     let tunnel = client.take_tunnel().map(Box::new);
-                    return Poll::Ready(tunnel.map_or(ConnectionEnd::InOrder, ConnectionEnd::Switched));
+                    return Poll::Ready(Break(tunnel.map_or(ConnectionEnd::InOrder, ConnectionEnd::Switched)));
                 }
                 // If this process dies now, the kernel resets the connection, so a truncated response does not look
                 // complete.
                 Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
-                Poll::Pending if parking.is_offered() && io.is_between_writes() => {
+                Poll::Pending if parking.is_offered() && io.is_between_writes() && io.is_at_last_request() => {
                     parking.want();
                     continue;
                 }
                 Poll::Pending => {}
             }
             if let Some(violation) = io.unanswered() {
-                return Poll::Ready(ConnectionEnd::Refused(violation));
+                return Poll::Ready(Break(ConnectionEnd::Refused(violation)));
             }
             if timer.as_mut().poll(cx).is_pending() {
                 io.watch_between_responses(cx);
@@ -165,7 +181,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 io.probe_when_quiet();
             }
             if uploading && client.is_uploading() && io.is_left() {
-                return Poll::Ready(ConnectionEnd::GivenUp);
+                return Poll::Ready(Break(ConnectionEnd::GivenUp));
             }
             match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
@@ -178,8 +194,8 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                     closing = true;
                     machine.as_mut().graceful_shutdown();
                 }
-                Err(Timeout::Late) => return Poll::Ready(ConnectionEnd::Late),
-                Err(_) => return Poll::Ready(ConnectionEnd::GivenUp),
+                Err(Timeout::Late) => return Poll::Ready(Break(ConnectionEnd::Late)),
+                Err(_) => return Poll::Ready(Break(ConnectionEnd::GivenUp)),
             }
         }
     })

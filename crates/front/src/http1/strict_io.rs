@@ -82,6 +82,12 @@ impl StrictIo {
         inner.buffer.heads() != inner.client.served.get()
     }
 
+    /// Whether the client has sent nothing after the request that is being answered.
+    pub fn is_at_last_request(&self) -> bool {
+        let inner = self.0.borrow();
+        inner.buffer.is_between_requests() && inner.buffer.heads() == inner.client.served.get().wrapping_add(1)
+    }
+
     /// Reads past the buffer, for bytes to discard.
     pub fn poll_discard(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)

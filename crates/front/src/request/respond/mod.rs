@@ -13,9 +13,10 @@ pub mod page;
 mod tracking;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER, TRANSFER_ENCODING};
+use http::response::Parts;
 use http::{Method, Response, StatusCode, Version};
 
-use super::context::RequestGuard;
+use super::context::{RequestContext, RequestGuard};
 use super::proxied::OfBackend;
 use crate::base::response_facts::AlwaysHeaders;
 use body::{BodySource, ResponseBody};
@@ -92,8 +93,8 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         context.client.set_open_ended();
     }
     let leaving = context.client.must_close() || context.services.shared.is_stopping();
-    // hyper gives the connection up to send messages.
     let is_held = context.stream.is_none() && matches!(kind, BodySource::Held(_));
+    let may_leave = is_held || (context.stream.is_none() && is_quiet(&context, &head, &kind));
     let switches = proxy::tunnel::begins(&context.head.method, head.status);
     let close = !switches && (ending.close || last || old || open_ended || is_held || wants("nokeepalive") || leaving);
     if close {
@@ -105,5 +106,14 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
     let is_bodyless = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     context.set_headers(&head.headers, kind.length().filter(|_| !is_bodyless && !is_head));
     let kept = !close && context.wants_keep_alive();
-    Response::from_parts(head, ResponseBody::new(kind, context, kept))
+    let body = ResponseBody::new(kind, context, kept);
+    Response::from_parts(head, if may_leave { body.leaving() } else { body })
+}
+
+/// Whether a backend's or an event worker's response consists of events, between which hours may pass. A request with a
+/// body does not count: hyper may still receive it.
+fn is_quiet(context: &RequestContext, head: &Parts, kind: &BodySource) -> bool {
+    let BodySource::Backend(body) = kind else { return false };
+    let has_body = [CONTENT_LENGTH, TRANSFER_ENCODING].iter().any(|name| context.head.headers.contains_key(name));
+    body.length().is_none() && !has_body && held::is_events(&head.headers)
 }

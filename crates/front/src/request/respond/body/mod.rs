@@ -61,6 +61,8 @@ pub struct ResponseBody {
     kept: bool,
     /// The next poll returns the error and so ends the connection.
     broken: bool,
+    /// See [`ResponseBody::waits`].
+    may_leave: bool,
 }
 
 impl BodySource {
@@ -135,7 +137,7 @@ impl BodySource {
 impl ResponseBody {
     /// The body of the response to `context`; `kept`: the connection stays open afterwards.
     pub fn new(kind: BodySource, context: RequestGuard, kept: bool) -> ResponseBody {
-        let body = ResponseBody { kind, context, kept, broken: false };
+        let body = ResponseBody { kind, context, kept, broken: false, may_leave: false };
         if matches!(body.kind, BodySource::Empty) || body.kind.length() == Some(0) {
             body.complete();
         }
@@ -157,9 +159,26 @@ impl ResponseBody {
         matches!(&self.kind, BodySource::Held(body) if body.is_slow(cx))
     }
 
-    /// Whether the body waits for published messages, and its end shows in HTTP/1.1.
-    pub fn waits_for_messages(&self) -> bool {
-        matches!(&self.kind, BodySource::Held(body) if body.waits()) && !self.context.client.is_open_ended()
+    /// Whether the connection stays open after the response.
+    pub fn keeps_connection(&self) -> bool {
+        self.kept
+    }
+
+    /// Lets the body leave hyper while it waits.
+    pub fn leaving(mut self) -> ResponseBody {
+        self.may_leave = true;
+        self
+    }
+
+    /// Whether the body may leave hyper now, because it waits for an event that may never come. Its end must show in
+    /// HTTP/1.1.
+    pub fn waits(&self) -> bool {
+        let waits = match &self.kind {
+            BodySource::Held(body) => body.waits(),
+            BodySource::Backend(body) => !body.is_over(),
+            _ => false,
+        };
+        self.may_leave && waits && !self.context.client.is_open_ended()
     }
 
     fn complete(&self) {

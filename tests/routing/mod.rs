@@ -23,6 +23,8 @@ mod redirects;
 mod rewrite;
 /// `RewriteRule` beside httpd, by a table of cases.
 mod rewrite_table;
+/// Variables of rules.
+mod rewrite_variables;
 /// `<VirtualHost>`, `<Location>`, `<IfFile>` and the directives in them.
 mod sections;
 /// `SetHandler`, and names without a handler.

@@ -8,15 +8,25 @@ use crate::base::target;
 use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
 use config::response::rewrite::RuleVariable;
+use config::{AliasFrom, Config};
+
+/// The value of `%{API_VERSION}` in expressions: the major magic number of httpd 2.4's modules.
+pub const API_VERSION: &str = "20120211";
+/// The value of `%{API_VERSION}` in rewrite rules, which has also the minor number, here that of httpd 2.4.71.
+pub const API_VERSION_OF_RULES: &str = "20120211:142";
 
 pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleVariable) -> String {
     let host = context.generation.config.hosts.get(usize::from(route.host));
     match known {
-        RuleVariable::DocumentRoot => {
-            let root = context.generation.config.document_root_of(route.host, &route.filename);
-            Text::new(bytes(root)).0
-        }
+        RuleVariable::ApiVersion => API_VERSION_OF_RULES.to_owned(),
+        RuleVariable::ConnRemoteAddr => context.client.remote.ip.clone(),
+        RuleVariable::ContextDocumentRoot => context_document_root(&context.generation.config, route),
+        RuleVariable::ContextPrefix => context_prefix(&context.generation.config, route),
+        RuleVariable::DocumentRoot => own_root(&context.generation.config, route),
         RuleVariable::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
+        RuleVariable::Ipv6 => {
+            (if context.remote().ip_addr().to_canonical().is_ipv6() { "on" } else { "off" }).to_owned()
+        }
         RuleVariable::IsSubreq => context.is_subrequest().to_string(),
         RuleVariable::RemoteAddr => context.remote().ip.clone(),
         RuleVariable::RemoteHost => match context.visitor().name() {
@@ -47,6 +57,30 @@ pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleV
             format!("{} {target} {}", context.head.method, protocol(context.head.version))
         }
         RuleVariable::QueryString | RuleVariable::RequestFilename | RuleVariable::PathInfo => String::new(),
+    }
+}
+
+/// The folder of the alias of the route's path; without one, the document root.
+pub fn context_document_root(config: &Config, route: &Route) -> String {
+    alias(config, route).map_or_else(|| own_root(config, route), |(_, folder)| folder)
+}
+
+/// The prefix of the alias of the route's path; empty without one.
+pub fn context_prefix(config: &Config, route: &Route) -> String {
+    alias(config, route).map(|(prefix, _)| prefix).unwrap_or_default()
+}
+
+fn own_root(config: &Config, route: &Route) -> String {
+    Text::new(bytes(config.document_root_of(route.host, &route.filename))).0
+}
+
+/// Prefix and folder of the alias of the route's path.
+fn alias(config: &Config, route: &Route) -> Option<(String, String)> {
+    let path = Text::new(&route.path).0;
+    let (alias, _) = config.alias_of(route.host, &path)?;
+    match &alias.from {
+        AliasFrom::Prefix(prefix) => Some((prefix.clone(), Text::new(bytes(&alias.to)).0)),
+        AliasFrom::Match(_) => None,
     }
 }
 

@@ -37,13 +37,17 @@ enum Piece {
 }
 
 const NAMES: &[(&str, RuleVariable)] = &[
+    ("API_VERSION", RuleVariable::ApiVersion),
+    ("CONTEXT_DOCUMENT_ROOT", RuleVariable::ContextDocumentRoot),
+    ("CONTEXT_PREFIX", RuleVariable::ContextPrefix),
     ("DOCUMENT_ROOT", RuleVariable::DocumentRoot),
     ("HTTPS", RuleVariable::Https),
+    ("IPV6", RuleVariable::Ipv6),
     ("IS_SUBREQ", RuleVariable::IsSubreq),
     ("PATH_INFO", RuleVariable::PathInfo),
     ("QUERY_STRING", RuleVariable::QueryString),
     ("REMOTE_ADDR", RuleVariable::RemoteAddr),
-    ("CONN_REMOTE_ADDR", RuleVariable::RemoteAddr),
+    ("CONN_REMOTE_ADDR", RuleVariable::ConnRemoteAddr),
     ("REMOTE_HOST", RuleVariable::RemoteHost),
     ("REMOTE_PORT", RuleVariable::RemotePort),
     ("REMOTE_USER", RuleVariable::RemoteUser),

@@ -4,8 +4,13 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "httpd's names")]
 pub enum RuleVariable {
+    ApiVersion,
+    ConnRemoteAddr,
+    ContextDocumentRoot,
+    ContextPrefix,
     DocumentRoot,
     Https,
+    Ipv6,
     IsSubreq,
     PathInfo,
     QueryString,

@@ -8,17 +8,13 @@ use http::{HeaderMap, StatusCode};
 
 use crate::base::target;
 use crate::request::context::RequestContext;
-use crate::request::context::known::known;
+use crate::request::context::known::{API_VERSION, known};
 use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
-use config::AliasFrom;
 use config::Handler;
 use config::response::expr::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var};
 use config::response::rewrite::RuleVariable;
 use config::response::variables::Variables;
-
-/// The value of `%{API_VERSION}`: the magic number of httpd 2.4's modules.
-const API_VERSION: &str = "20120211";
 
 /// A request at a route, and its response if there is one.
 #[derive(Clone, Copy)]
@@ -84,16 +80,6 @@ impl<'a> ExprOf<'a> {
         Ok(Text::new(self.route.path.get(length as usize..).unwrap_or_default()).0)
     }
 
-    /// Prefix and folder of the alias of the route's path.
-    fn alias(&self) -> Option<(String, String)> {
-        let path = Text::new(&self.route.path).0;
-        let (alias, _) = self.context.generation.config.alias_of(self.route.host, &path)?;
-        match &alias.from {
-            AliasFrom::Prefix(prefix) => Some((prefix.clone(), Text::new(bytes(&alias.to)).0)),
-            AliasFrom::Match(_) => None,
-        }
-    }
-
     fn handler(&self) -> String {
         let settings = &self.route.settings;
         match (&settings.handler, settings.named_by) {
@@ -122,12 +108,10 @@ impl ExprSource for ExprOf<'_> {
         Ok(match variable {
             Var::ApiVersion => API_VERSION.to_owned(),
             Var::AuthType => self.known(RuleVariable::AuthType),
-            Var::ConnRemoteAddr => context.client.remote.ip.clone(),
+            Var::ConnRemoteAddr => self.known(RuleVariable::ConnRemoteAddr),
             Var::ContentType => self.response_header(CONTENT_TYPE.as_str()).unwrap_or_default(),
-            Var::ContextDocumentRoot => {
-                self.alias().map_or_else(|| self.known(RuleVariable::DocumentRoot), |(_, folder)| folder)
-            }
-            Var::ContextPrefix => self.alias().map(|(prefix, _)| prefix).unwrap_or_default(),
+            Var::ContextDocumentRoot => self.known(RuleVariable::ContextDocumentRoot),
+            Var::ContextPrefix => self.known(RuleVariable::ContextPrefix),
             Var::DocumentRoot => self.known(RuleVariable::DocumentRoot),
             Var::DocumentUri | Var::RequestUri => self.known(RuleVariable::RequestUri),
             Var::Handler => self.handler(),

@@ -15,6 +15,7 @@ use percent_encoding::percent_encode;
 use super::places::{path_of, tidy};
 use crate::base::address::Address;
 use crate::request::MAX_REDIRECTS;
+use crate::request::context::known;
 use crate::routing::{Route, bytes, route_of, with_branches};
 use base::path::{PATH, Text};
 use config::Config;
@@ -197,7 +198,13 @@ impl RuleSource for ExplainedPlace<'_> {
             }
             RuleVariable::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
             RuleVariable::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
-            RuleVariable::RemoteAddr | RuleVariable::RemoteHost => "127.0.0.1".to_owned(),
+            RuleVariable::ApiVersion => known::API_VERSION_OF_RULES.to_owned(),
+            RuleVariable::ContextDocumentRoot => known::context_document_root(self.config, self.route),
+            RuleVariable::ContextPrefix => known::context_prefix(self.config, self.route),
+            RuleVariable::Ipv6 => "off".to_owned(),
+            RuleVariable::ConnRemoteAddr | RuleVariable::RemoteAddr | RuleVariable::RemoteHost => {
+                "127.0.0.1".to_owned()
+            }
             RuleVariable::RequestMethod => request.method.to_owned(),
             RuleVariable::RequestUri => Text::new(&self.route.path).0,
             RuleVariable::ServerAddr => request.local.ip.clone(),

@@ -161,6 +161,46 @@ fn a_flood_of_pings_is_answered_at_the_clients_speed() {
 }
 
 #[test]
+fn a_flood_of_pings_messages_or_parts_closes_its_websocket() {
+    let server = serve("WebSocketMaxRate 100\n");
+    let mut other = WebSocket::open(&server, "/other");
+    let until_closed = |socket: &mut WebSocket| loop {
+        match socket.next() {
+            WebSocketFrame::Close(code) => return code,
+            WebSocketFrame::Text(_) | WebSocketFrame::Other(..) => {}
+        }
+    };
+    // A client may send 1000 frames at once. Those of parts end no message.
+    let floods: [(&str, &[u8], &[u8]); 3] = [
+        ("messages", b"", b"\x81\x80\0\0\0\0"),
+        ("pings", b"", b"\x89\x80\0\0\0\0"),
+        ("parts", b"\x01\x80\0\0\0\0", b"\x00\x80\0\0\0\0"),
+    ];
+    for over in BOTH {
+        for (name, begin, frame) in floods {
+            let path = format!("/{name}-{over:?}");
+            let mut socket = WebSocket::open_over(over, &server, &path);
+            socket.bytes(&[begin, &frame.repeat(10_000)].concat());
+            assert_eq!(until_closed(&mut socket), 1008, "{path}");
+            // The stream of a program that answers each message may end while it writes.
+            let ends = [(name == "messages", "1006 write_error"), (true, "1008 protocol_error")];
+            let knows = |why: &str| noted(&server, &format!("closed {path} {why}"));
+            until("the application knows", || ends.iter().any(|(may_be, why)| *may_be && knows(why)));
+        }
+        serves(&mut other);
+    }
+    // Pings have a limit of their own, where frames have another or none.
+    let server = serve("");
+    let mut socket = WebSocket::open(&server, "/many");
+    socket.bytes(&b"\x89\x80\0\0\0\0".repeat(5000));
+    assert_eq!(until_closed(&mut socket), 1008);
+    let server = serve("WebSocketMaxRate 0\n");
+    let mut socket = WebSocket::open(&server, "/many");
+    socket.bytes(&b"\x89\x80\0\0\0\0".repeat(5000));
+    (0..5000).for_each(|_| assert_eq!(socket.next(), WebSocketFrame::Other(0x8a, Vec::new())));
+}
+
+#[test]
 fn a_peer_that_answers_no_ping_is_given_up() {
     let server = serve("");
     for over in BOTH {

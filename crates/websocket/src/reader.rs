@@ -65,12 +65,19 @@ pub struct WebSocketReader {
     message: Option<Box<MessageBegun>>,
     /// The last message's, for a next message in the same input. An idle connection has none.
     spare: Option<Box<MessageInflater>>,
+    /// Frames that have begun.
+    frames: u64,
 }
 
 impl WebSocketReader {
     /// A reader for a connection that has, or has not, negotiated permessage-deflate.
     pub fn new(limits: WebSocketLimits, deflates: bool) -> WebSocketReader {
-        WebSocketReader { limits, deflates, state: State::Header, message: None, spare: None }
+        WebSocketReader { limits, deflates, state: State::Header, message: None, spare: None, frames: 0 }
+    }
+
+    /// Number of frames that have begun. Parts of messages are frames, too, and make no events.
+    pub fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// The next event of `input`, from which the read bytes are removed; none if more bytes are needed. Nothing is read
@@ -96,6 +103,7 @@ impl WebSocketReader {
                 State::Header => {
                     let Some((header, length)) = FrameHeader::decode(input) else { return Ok(None) };
                     input.advance(length);
+                    self.frames += 1;
                     self.begin(header)?;
                 }
                 State::Payload { opcode, is_last, key, at, left } => {

@@ -111,6 +111,8 @@ settings! {
     event_idle_timeout: Option<Duration> => Duration, replace;
     /// `WebSocketMaxMessage`, in bytes.
     websocket_max_message: Option<u64> => u64, replace;
+    /// `WebSocketMaxRate`, in frames per second; 0: no limit.
+    websocket_max_rate: Option<u32> => u32, replace;
     /// `WebSocketOrigin`
     websocket_origin: Option<WebSocketOrigins> => WebSocketOrigins, replace;
     /// `HoldKeepAlive`; zero is never.

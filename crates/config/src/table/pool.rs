@@ -65,6 +65,12 @@ pub(super) static ROWS: &[Row] = rows![
         .default("1M", "a message is whole in memory, decompressed, before the program gets it"),
     "Maximum size of a WebSocket message of a client to a program of PAGI; a longer one closes the connection with \
      status 1009. Programs of Mojolicious have a limit of their own: max_websocket_size.",
+    number("WebSocketMaxRate", ANYWHERE, 0..=1_000_000, |d, frames| d.settings().websocket_max_rate =
+        Some(frames as u32))
+    .default("10000", "a hundred times what a person or a page sends; an empty frame costs as much as a message"),
+    "Maximum number of frames of a WebSocket's client per second, averaged over ten seconds; more close the connection \
+     with status 1008. Parts of messages count, too. Of pings and pongs a client may send 100 per second, and 2000 at \
+     once. 0 is unlimited. Applies to programs of PAGI and Mojolicious; a backend and a program with psgix.io limit their clients themselves.",
     words("WebSocketOrigin", ANYWHERE, "any|same-host|null|URL…", 1..=MANY, websocket_origin)
         .default("any", "programs that other sites use by intention would stop working; see the text"),
     "Pages that may open WebSockets, by the field Origin that browsers send: `same-host` those of the host and port \

@@ -28,6 +28,8 @@ pub struct WebSocketSession {
     pub deflate: Option<MessageDeflate>,
     /// `WebSocketMaxMessage`
     pub limits: WebSocketLimits,
+    /// `WebSocketMaxRate`; 0: no limit.
+    pub most_frames: u32,
     /// The worker gets pings and pongs, and may end without a close frame.
     pub passes_control: bool,
     /// The number of the worker, for the error log.

@@ -269,7 +269,8 @@ impl Streamed<'_> {
         handshake::complete(context, route, &handshake, headers);
         let Dialect { limits, passes_control, .. } = dialect;
         let worker = turn.worker().slot;
-        Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, passes_control, worker }))
+        let most_frames = route.settings.websocket_max_rate;
+        Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, most_frames, passes_control, worker }))
     }
 
     fn pass_on(

@@ -5,6 +5,7 @@
 //!   client ◀─ RFC 6455, RFC 7692 ─▶ relay ◀─ worker_frames ─▶ worker
 //! ```
 
+mod rate;
 mod relay;
 mod side;
 mod worker_frames;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use websocket::{CloseReason, Opcode, WebSocketError, WebSocketEvent, WebSocketReader, WebSocketWriter, codes};
 
+use super::rate::FrameRate;
 use super::side::{MAX_WAITING_BYTES, Side};
 use super::worker_frames::{self, ClientOutput, InvalidFrame, WorkerFrame, WorkerReader};
 use crate::client::tunnel::WebSocketSession;
@@ -24,6 +25,8 @@ pub struct Relay<C, W> {
     client: Side<C>,
     worker: Side<W>,
     reader: WebSocketReader,
+    /// `None`: no limit.
+    rate: Option<FrameRate>,
     writer: WebSocketWriter,
     frames: WorkerReader,
     ping: Pings,
@@ -60,6 +63,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             client: Side::new(client),
             worker: Side::new(worker),
             reader: WebSocketReader::new(session.limits, session.deflate.is_some()),
+            rate: FrameRate::new(session.most_frames),
             writer: WebSocketWriter::new(session.deflate),
             frames: WorkerReader::default(),
             ping: Pings::default(),
@@ -195,6 +199,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             let is_held = !self.has_room();
             let event = if is_held { Ok(None) } else { self.reader.next(&mut self.client.input) };
             match (event, self.left) {
+                (Ok(event), _) if !is_held && self.is_flooded(event.as_ref(), now) => self.refuse(now),
                 (Ok(Some(event)), _) => self.take(event),
                 (Err(error), _) => self.violated(now, error),
                 (Ok(None), Some(why)) if !is_held => return self.disconnect(codes::ABNORMAL, why),
@@ -273,6 +278,21 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
                 self.is_over = true;
             }
         }
+    }
+
+    /// Whether the client has sent more frames than it may.
+    fn is_flooded(&mut self, last: Option<&WebSocketEvent>, now: Instant) -> bool {
+        let is_control = matches!(last, Some(WebSocketEvent::Ping(_) | WebSocketEvent::Pong(_)));
+        self.rate.as_mut().is_some_and(|rate| !rate.allows(self.reader.frames(), is_control, now))
+    }
+
+    /// Ends a connection whose client sends too many frames.
+    fn refuse(&mut self, now: Instant) {
+        let code = codes::POLICY_VIOLATION;
+        if self.closed.is_none() {
+            self.send_close(now, &CloseReason { code, reason: "too many frames".to_owned() });
+        }
+        self.disconnect(code, "protocol_error");
     }
 
     fn violated(&mut self, now: Instant, error: WebSocketError) {

@@ -20,7 +20,7 @@ impl Ends {
     fn new() -> Ends {
         let ((client, here), (worker, there)) = (duplex(1 << 10), duplex(1 << 10));
         let limits = WebSocketLimits { message: 1000, frame: 1000 };
-        let session = WebSocketSession { deflate: None, limits, passes_control: false, worker: 1 };
+        let session = WebSocketSession { deflate: None, limits, passes_control: false, most_frames: 0, worker: 1 };
         Ends { client, worker, relay: Relay::new(here, there, &session), now: Instant::now() }
     }
 

@@ -37,13 +37,13 @@ impl MessageInflater {
         loop {
             let (read, written) = (self.stream.total_in(), self.stream.total_out());
             let status = self.stream.decompress(piece, &mut room, FlushDecompress::Sync);
-            let status = status.map_err(|_| WebSocketError::Compressed)?;
             let read = (self.stream.total_in() - read) as usize;
             let written = (self.stream.total_out() - written) as usize;
             piece = piece.get(read..).unwrap_or_default();
             output.extend_from_slice(room.get(..written).unwrap_or_default());
+            // What precedes invalid data is checked first, as if it had come alone.
             check(output, output.len() - written)?;
-            match status {
+            match status.map_err(|_| WebSocketError::Compressed)? {
                 // A final block may end a message before its last byte (section 7.2.3.4).
                 Status::StreamEnd => self.stream.reset(false),
                 _ if read == 0 && written == 0 && !piece.is_empty() => return Err(WebSocketError::Compressed),

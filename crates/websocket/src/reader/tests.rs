@@ -177,3 +177,14 @@ proptest! {
         prop_assert_eq!(found, Some(WebSocketEvent::Text(message.into())));
     }
 }
+
+/// Found by the fuzz target: a text that is no UTF-8, and then data that are not compressed.
+#[test]
+fn the_error_of_a_message_does_not_depend_on_the_pieces() {
+    let bytes = b"\xc1\xf3\xc1\x87\xdc\xfd\xfb\xfc\xfb\x0c\x8d\x92es\x05\x03\xc8\x05iiii\0\0i\0 i";
+    let (none, error) = events(bytes, bytes.len());
+    assert!(none.is_empty() && error.is_some());
+    for size in 1..bytes.len() {
+        assert_eq!(events(bytes, size), (Vec::new(), error), "{size}");
+    }
+}

@@ -6,6 +6,9 @@ mod admin;
 /// A browser that the tests drive.
 mod browser;
 
+/// What is open, on the dashboard.
+mod open_connections;
+
 /// The dashboard in a browser.
 mod dashboard;
 

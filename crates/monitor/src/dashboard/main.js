@@ -12,7 +12,7 @@ import { workers } from "./sections/workers.js";
 function show(view) {
   about(view);
   tiles(view);
-  workers(view.front?.workers ?? []);
+  workers(view.front);
   slowest(view.front?.slowest ?? []);
   exits(view.counts.exits);
   codes(view.front?.codes ?? {});

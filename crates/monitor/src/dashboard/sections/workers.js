@@ -1,6 +1,6 @@
-// The table of workers, and its filter.
+// The table of workers, its filter, and what is open in event pools.
 
-import { byId, element } from "../element.js";
+import { byId, element, setText } from "../element.js";
 import { age, count, size, took } from "../format.js";
 import { Table, minor, number } from "../table.js";
 
@@ -37,4 +37,17 @@ const table = new Table(byId("worker-table"), {
 
 byId("worker-filter").addEventListener("input", (event) => table.search(event.target.value));
 
-export const workers = (rows) => table.show(rows);
+/** Open requests and connections of event workers, and held responses, by kind. */
+function open({ workers, broadcast }) {
+  const held = (broadcast?.held_streams ?? 0) + (broadcast?.held_responses ?? 0);
+  const kinds = { http: 0, websocket: 0, sse: 0, held };
+  for (const { streams } of workers) for (const kind in streams) kinds[kind] += streams[kind];
+  const shown = Object.entries(kinds).filter(([, number]) => number).map(([kind, number]) => `${count(number)} ${kind}`);
+  return shown.length ? `open: ${shown.join(", ")}` : "";
+}
+
+/** Shows the workers of a status' front, if there is one. */
+export function workers(front) {
+  table.show(front?.workers ?? []);
+  setText("open-kinds", front ? open(front) : "");
+}

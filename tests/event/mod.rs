@@ -11,6 +11,7 @@ mod mojolicious;
 mod mojolicious_websocket;
 mod origin;
 mod pagi;
+mod pagi_life;
 mod pagi_websocket;
 mod psgi;
 mod psgi_errors;

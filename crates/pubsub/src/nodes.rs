@@ -72,7 +72,22 @@ impl Nodes {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::BuildHasher;
+
     use super::*;
+
+    /// Names come from other servers: without a seed, they could be chosen so that all have one hash.
+    #[test]
+    fn the_hashes_of_names_differ_from_map_to_map() {
+        let hashes = || {
+            let (mut nodes, now) = (Nodes::default(), Instant::now());
+            nodes.report(1, &[(b"a", 2)], now);
+            let channels: Vec<_> = nodes.nodes.values().map(|node| node.channels.hasher().hash_one("a")).collect();
+            (nodes.nodes.hasher().hash_one("a"), channels)
+        };
+        let (first, second) = (hashes(), hashes());
+        assert!(first.0 != second.0 && first.1 != second.1);
+    }
 
     #[test]
     fn counts_of_all_servers_add_up_until_they_are_not_reported_any_more() {

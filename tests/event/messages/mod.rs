@@ -3,3 +3,4 @@
 mod broadcast;
 mod held;
 mod transport;
+mod vanished;

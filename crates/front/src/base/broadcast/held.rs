@@ -249,6 +249,7 @@ impl Drop for Held {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::BuildHasher;
     use std::sync::atomic::AtomicBool;
     use std::task::Wake;
 
@@ -281,6 +282,13 @@ mod tests {
 
     fn next(held: &Held) -> Poll<Result<Bytes, HeldEnd>> {
         held.poll(&Context::from_waker(Waker::noop()))
+    }
+
+    /// Names come from clients: without a seed, they could be chosen so that all have one hash.
+    #[test]
+    fn the_hashes_of_names_differ_from_map_to_map() {
+        let [first, second] = [(); 2].map(|()| lock(&HeldClients::default().state).by_name.hasher().hash_one("a"));
+        assert_ne!(first, second);
     }
 
     #[test]

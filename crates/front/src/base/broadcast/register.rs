@@ -169,6 +169,7 @@ impl<S: Sink> Register<S> {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::hash::BuildHasher;
     use std::rc::Rc;
 
     use super::*;
@@ -189,6 +190,18 @@ mod tests {
 
     fn encoded(channel: &[u8], message: &[u8]) -> Vec<u8> {
         BroadcastMessage { channel, message }.encode().expect("within the limits")
+    }
+
+    /// Names come from clients: without a seed, they could be chosen so that all have one hash.
+    #[test]
+    fn the_hashes_of_names_differ_from_map_to_map() {
+        let [first, second] = [(); 2].map(|()| {
+            let mut register = Register::<Socket>::default();
+            register.watch();
+            let changed = register.changed.as_ref().map(|changed| changed.hasher().hash_one("a"));
+            (register.channels.hasher().hash_one("a"), changed.expect("noted"))
+        });
+        assert!(first.0 != second.0 && first.1 != second.1);
     }
 
     #[test]

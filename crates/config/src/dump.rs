@@ -35,7 +35,7 @@ pub fn dump(config: &Config) -> String {
         .iter()
         .enumerate()
         .for_each(|(i, log)| writeln!(out, "host_error_log {i} {}", target(log)).unwrap());
-    config.types.iter().for_each(|(extension, name)| writeln!(out, "type {extension} {name}").unwrap());
+    config.types.iter().flatten().for_each(|(extension, name)| writeln!(out, "type {extension} {name}").unwrap());
     config.hosts.iter().enumerate().for_each(|(i, host)| out.push_str(&host_lines(i, host)));
     config.sections.iter().enumerate().skip(1).for_each(|(i, section)| out.push_str(&section_line(i, section)));
     out

@@ -124,8 +124,8 @@ pub struct Config {
     /// All sections that can be merged; indexed by [`Config::settings`]. The first holds the defaults of the
     /// table, is the base of every merge, and belongs to no host.
     pub sections: Vec<Section>,
-    /// `TypesConfig`: extension (without dot, lower case) to MIME type.
-    pub types: BTreeMap<String, String>,
+    /// `TypesConfig`: extension (without dot, lower case) to MIME type. `None`: the built-in types.
+    pub types: Option<BTreeMap<String, String>>,
     /// `MDomain` and other directives about certificates that the server gets by itself.
     pub managed: ManagedCertificates,
     /// `AdminListen`, `AdminToken`, `HistoryFile`.

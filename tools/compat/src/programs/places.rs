@@ -139,7 +139,7 @@ impl Search<'_> {
         let url = self.url(root, file).unwrap_or_default();
         let sections = self.config.sections(root.host, &url, file);
         let settings = self.config.settings(&sections, root.is_script_alias);
-        let is_usual = |extension: &str| self.config.types.contains_key(extension);
+        let is_usual = |extension: &str| self.config.types.as_ref().is_some_and(|types| types.contains_key(extension));
         let handler = settings.handler_of(file, is_usual).unwrap_or(&settings.handler);
         let may_run = root.is_script_alias || settings.options.exec_cgi;
         let mode = settings.program.mode;

@@ -22,7 +22,8 @@ pub static ROWS: &[Row] = rows![
     words("TypesConfig", SERVER, "file", 1..=MANY, types_config)
         .file_of_values(ValueFile::Types)
         .because("the common extensions are built in"),
-    "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration.",
+    "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration. As in httpd, \
+     files have no other types than those and the ones of AddType; several lines add up.",
     words(
         "AddHandler",
         FILE_INFO,
@@ -159,11 +160,12 @@ fn default_charset(draft: &mut Draft, name: &str) -> Result<(), String> {
 
 /// `TypesConfig file`, followed by the lines of the file, which `parse` appends.
 fn types_config(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let types = draft.config.types.get_or_insert_default();
     for line in args.iter().skip(1) {
         let mut words = line.split_whitespace();
         let Some(kind) = words.next() else { continue };
         for extension in words {
-            draft.config.types.insert(extension.to_ascii_lowercase(), kind.to_owned());
+            types.insert(extension.to_ascii_lowercase(), kind.to_owned());
         }
     }
     Ok(())

@@ -19,9 +19,8 @@ use crate::base::refusal::Refusal;
 use crate::base::response_facts::AlwaysHeaders;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
-use config::response::ResponseRules;
 use config::response::headers::HeaderRule;
-use config::work;
+use config::{Config, work};
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
 pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
@@ -58,8 +57,8 @@ pub async fn edited_late<'a>(
     head: Cow<'a, Parts>,
     route: &Route,
 ) -> Result<Cow<'a, Parts>, Refusal> {
-    let rules = &route.settings.response.request_headers;
-    if rules.is_empty() {
+    let rules = &route.settings.response;
+    if rules.request_rules().next().is_none() {
         return Ok(head);
     }
     let mut changed = head.clone().into_owned();
@@ -158,7 +157,7 @@ pub fn complete(context: &RequestContext, of: CompletedResponse<'_>, headers: &m
     }
     let is_error = of.status.is_client_error() || of.status.is_server_error();
     if !is_error && rules.expires.active == Some(true) && !tables.always.contains_key(EXPIRES) {
-        expire(&mut tables.success, rules, route);
+        expire(&mut tables.success, &context.generation.config, route);
     }
     let rule_of = RuleOf::response(context, route, of.status, of.length);
     let is_due: fn(&HeaderRule) -> bool =
@@ -220,14 +219,15 @@ pub fn mime(kind: &str) -> &str {
 }
 
 /// Adds Expires and max-age. A response with Expires is left unchanged.
-fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
+fn expire(headers: &mut HeaderMap, config: &Config, route: &Route) {
+    let rules = &route.settings.response;
     if headers.contains_key(EXPIRES) {
         return;
     }
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     // A 304 has no type, so the type of its file is used.
-    let kind =
-        content_type.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), files::mime::usual).mime);
+    let usual = |extension: &str| files::mime::usual(config, extension);
+    let kind = content_type.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), usual).mime);
     let Some(span) = rules.expires.of(mime(kind.as_deref().unwrap_or_default())) else { return };
     let now = SystemTime::now();
     let from = match span.from_change {

@@ -74,6 +74,8 @@ settings! {
         pub request_headers: Vec<HeaderRule>, append;
         /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
         pub expires: Expires, Expires::merge;
+        /// `AuthBasicFake`; an inner `None`: off.
+        pub basic_fake: Option<Option<HeaderRule>>, keep;
         /// `SetEnvIf`, `BrowserMatch`
         pub set_env_if: Vec<SetEnvIf>, append;
         /// `SetEnv`, `PassEnv`, and `UnsetEnv` as `None`.
@@ -194,6 +196,11 @@ impl ResponseRules {
     pub fn may_compress(&self) -> bool {
         self.compress.is_on() || self.filter_chain.may_use(|provider| matches!(provider, FilterProvider::Coding(_)))
     }
+    /// The rules of `RequestHeader`, and that of `AuthBasicFake`.
+    pub fn request_rules(&self) -> impl Iterator<Item = &HeaderRule> {
+        self.request_headers.iter().chain(self.basic_fake.iter().flatten())
+    }
+
 
     /// Whether a response may be parsed because of a filter or an execute bit.
     pub fn may_include(&self) -> bool {

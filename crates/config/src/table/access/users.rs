@@ -46,7 +46,7 @@ pub static ROWS: &[Row] = rows![
         .secret()
         .because("programs see the credentials of the client"),
     "Gives programs and backends these credentials in the Authorization header, in place of the client's. Both may have \
-     expressions; the password is `password` by default.",
+     expressions; the password is `password` by default. Off cancels the line of an outer place.",
     path("AuthUserFile", AUTH_CONFIG, |d, path| d.settings().access.user_file = Some(path))
         .of("mod_authn_file.c")
         .because("no default path for passwords is safe"),
@@ -225,16 +225,6 @@ fn source(draft: &Draft, name: &str, others: &str) -> Result<PasswordSource, Str
     })
 }
 
-/// `AuthDigestQop auth|none`
-fn digest_qop(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.settings().access.digest_qop = Some(match text.to_ascii_lowercase().as_str() {
-        "auth" => true,
-        "none" => false,
-        _ => return Err(format!("expected auth or none, got \"{text}\"")),
-    });
-    Ok(())
-}
-
 /// `AuthBasicUseDigestAlgorithm MD5|Off`
 fn digest_hashes(draft: &mut Draft, word: &str) -> Result<(), String> {
     let known = [("MD5", true), ("Off", false)].into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
@@ -326,6 +316,7 @@ fn requirements(
     draft: &mut Draft,
     name: &str,
     combine: fn(Vec<Require>) -> Require,
+        draft.settings().response.basic_fake = Some(None);
     inside: &[Directive],
 ) -> OpenedSection {
     let parts = parts(draft, inside);
@@ -389,13 +380,13 @@ fn auth_basic_fake(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let user = ExprText::parse(user, &mut draft.patterns)?;
     let password = ExprText::parse(password.first().map_or("password", String::as_str), &mut draft.patterns)?;
     let value = HeaderValue::of(ExprText::credentials(&user, &password));
-    draft.settings().response.request_headers.push(HeaderRule {
+    draft.settings().response.basic_fake = Some(Some(HeaderRule {
         action: HeaderChange::Set(value),
         name: "authorization".to_owned(),
         written: "Authorization".to_owned(),
         always: false,
         early: false,
         condition: None,
-    });
+    }));
     Ok(())
 }

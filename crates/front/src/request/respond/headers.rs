@@ -24,7 +24,7 @@ use config::{Config, work};
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
 pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
-    match is_admitted(context, head) && route.settings.response.request_headers.is_empty() {
+    match is_admitted(context, head) && route.settings.response.request_rules().next().is_none() {
         true => Ok(Cow::Borrowed(head)),
         false => Box::pin(edited_late(context, admitted(context, head), route)).await,
     }
@@ -63,7 +63,7 @@ pub async fn edited_late<'a>(
     }
     let mut changed = head.clone().into_owned();
     let of = RuleOf::request(context, route);
-    let late = || rules.iter().filter(|rule| !rule.early);
+    let late = || rules.request_rules().filter(|rule| !rule.early);
     of.answer_questions(asking(late()), &head.headers).await;
     context.apply_rules(|| {
         let mut store = work::WorkStore::default();

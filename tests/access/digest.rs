@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::{PLACES, conf, site};
-use crate::support::{Address, Finished, Request, Response, Server, until};
+use crate::support::{Address, Finished, Request, Response, Server, Site, until};
 
 const RULES: &str = "AuthType Digest\nAuthName \"the area\"\nAuthUserFile @DIR@/users\nAuthGroupFile @DIR@/groups";
 
@@ -140,4 +140,21 @@ fn answer_to(challenge: &str, target: &str) -> String {
         print qq(Digest username=\"ann\", realm=\"the area\", nonce=\"$n\", uri=\"$t\", qop=auth, nc=00000001, \
         cnonce=\"c\", response=\"$response\")";
     Finished::of(Command::new("perl").args(["-e", script, nonce, target])).succeeded().out
+}
+
+#[test]
+fn lines_of_httpd_without_an_effect_are_accepted_with_a_warning() {
+    let site = Site::new();
+    for (line, warning) in [
+        ("AuthDigestNcCheck On", "counters of requests are not compared"),
+        ("AuthLDAPCharsetConfig conf/charset.conv", "names of users are taken as UTF-8"),
+        ("DBDPrepareSQL \"SELECT 1\" one", "no directive uses the statement one by its label"),
+    ] {
+        site.configure(line);
+        let checked = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+        assert!((checked.out + &checked.err).contains(warning), "{line}");
+    }
+    site.configure("AuthDigestNcCheck Off");
+    let checked = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(!checked.err.contains("AuthDigestNcCheck"), "{}", checked.err);
 }

@@ -116,7 +116,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "check users with AuthUserFile, or in a Perl handler",
-        names: "AuthDigestFile AuthDigestGroupFile AuthDigestNcCheck \
+        names: "AuthDigestFile AuthDigestGroupFile \
             AuthDigestNonceFormat AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \

@@ -136,6 +136,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         access::hosts::ROWS,
         access::users::ROWS,
         access::directory::ROWS,
+        access::digest::ROWS,
         content::variables::ROWS,
         perl::handlers::ROWS,
         perl::switches::ROWS,

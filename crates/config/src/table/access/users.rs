@@ -1,12 +1,10 @@
 //! Access control by user name and password.
 
-use std::time::Duration;
-
 use super::databases::{alias_of, authz_aliases};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
-    HashLimits, Merging, NonceLifetime, PasswordProviders, PasswordSource, Require, Requirement, Satisfy, SourcesTurn,
-    Vocabulary, host_name,
+    HashLimits, Merging, PasswordProviders, PasswordSource, Require, Requirement, Satisfy, SourcesTurn, Vocabulary,
+    host_name,
 };
 use crate::model::overrides::Class;
 use crate::model::response::expr::ExprText;
@@ -85,39 +83,6 @@ pub static ROWS: &[Row] = rows![
         .because("Off, as in httpd: the hashes of htpasswd cost more to guess"),
     "MD5: AuthType Basic compares passwords with hashes of user, realm and password, as of AuthType Digest, so that both can \
      use one file of htdigest.",
-    words("AuthDigestProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, digest_provider)
-        .of("mod_auth_digest.c")
-        .default("file", "hashes in a file are the most common"),
-    "Sources of the hashes for AuthType Digest, in order: `file` (AuthUserFile with lines of `user:realm:hash`, as htdigest \
-     writes them), `dbm` (AuthDBMUserFile with the key `user:realm`), `dbd` (AuthDBDUserRealmQuery), `socache`, names of \
-     AuthnProviderAlias.",
-    words("AuthDigestDomain", AUTH_CONFIG, "URI …", 1..=MANY, |d, addresses| {
-        d.settings().access.digest_domain = Some(addresses.join(" "));
-        Ok(())
-    })
-    .of("mod_auth_digest.c")
-    .because("clients take the whole host"),
-    "Paths and URLs that share user and password with this place. Clients send their credentials there, too.",
-    word("AuthDigestQop", AUTH_CONFIG, "auth|none", digest_qop)
-        .of("mod_auth_digest.c")
-        .because("auth, as in httpd: without it, whoever sees an answer can use it again"),
-    "The protection that AuthType Digest asks for: auth, or none as in RFC 2069. As in httpd, auth-int is refused.",
-    word("AuthDigestNonceLifetime", AUTH_CONFIG, "seconds", nonce_lifetime)
-        .of("mod_auth_digest.c")
-        .default("300", "as in httpd: a stolen answer is of use for five minutes"),
-    "Time after which a client gets a new nonce, without asking its user again. A negative number: never. 0, one nonce \
-     for each request, is refused, because the front's threads and the workers do not count nonces together.",
-    word("AuthDigestAlgorithm", AUTH_CONFIG, "MD5", |_, name| match name.eq_ignore_ascii_case("MD5") {
-        true => Ok(()),
-        false => Err(format!("expected MD5, got \"{name}\": neither httpd nor Cameleer has another algorithm")),
-    })
-    .of("mod_auth_digest.c")
-    .default("MD5", "the only algorithm, as in httpd"),
-    "The hash of AuthType Digest.",
-    word("AuthDigestShmemSize", SERVER, "bytes", |_, _| Ok(()))
-        .of("mod_auth_digest.c")
-        .because("nonces take no memory"),
-    "Accepted for compatibility. Nonces are not stored.",
     word("AuthMerging", AUTH_CONFIG, "Off|And|Or", merging)
         .because("Off, as in httpd: an inner section replaces the outer requirements"),
     "How Require of this section combines with the outer section's: Off replaces it, And requires both, Or requires \
@@ -130,7 +95,7 @@ pub static ROWS: &[Row] = rows![
         "Require",
         AUTH_CONFIG,
         "user|group|valid-user|all|ip|host|forward-dns|local|env|expr|method|ssl|ssl-verify-client|file-owner|file-group|\
-         dbm-group|dbm-file-group|dbd-group|ldap-…|not …",
+         dbm-group|dbm-file-group|dbd-group|dbd-login|dbd-logout|ldap-…|not …",
         1..=MANY,
         require
     )
@@ -139,7 +104,7 @@ pub static ROWS: &[Row] = rows![
     .because("every client has access"),
     "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all \
      granted`, `all denied`, `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an \
-     expression as in SetEnvIfExpr; `ssl`: over TLS; `ssl-verify-client`: with a valid certificate, which SSLVerifyClient asks for; `dbm-group staff` and `dbm-file-group` with AuthDBMGroupFile, `dbd-group staff` with \
+     expression as in SetEnvIfExpr; `ssl`: over TLS; `ssl-verify-client`: with a valid certificate, which SSLVerifyClient asks for; `dbm-group staff` and `dbm-file-group` with AuthDBMGroupFile, `dbd-group staff`, `dbd-login` and `dbd-logout` with \
      AuthzDBDQuery; `forward-dns name`: the client has an address of this name; `file-owner` and `file-group`: the user owns \
      the file, or is in its group; `ldap-user`, `ldap-group`, `ldap-dn`, `ldap-attribute`, `ldap-filter` and `ldap-search` \
      with AuthLDAPURL; names of AuthzProviderAlias. Names may have expressions: `user %{reqenv:OWNER}`. A PerlAuthzHandler \
@@ -202,24 +167,13 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `AuthDigestProvider file|name…`
-fn digest_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
-    let sources: Vec<PasswordSource> =
-        names.iter().map(|name| source(draft, name, "an AuthnProviderAlias")).collect::<Result<_, _>>()?;
-    if sources.contains(&PasswordSource::Ldap) {
-        return Err("a directory has no hashes for AuthType Digest".to_owned());
-    }
-    draft.settings().access.digest_sources = Some(besides_file(sources));
-    Ok(())
-}
-
 /// No sources where `file` is the only one, as without the directive.
-fn besides_file(sources: Vec<PasswordSource>) -> Vec<PasswordSource> {
+pub(super) fn besides_file(sources: Vec<PasswordSource>) -> Vec<PasswordSource> {
     if sources == [PasswordSource::File] { Vec::new() } else { sources }
 }
 
 /// The built-in provider or the alias with this name. `others` are the directives that define further names.
-fn source(draft: &Draft, name: &str, others: &str) -> Result<PasswordSource, String> {
+pub(super) fn source(draft: &Draft, name: &str, others: &str) -> Result<PasswordSource, String> {
     PasswordSource::named(name).or_else(|| alias_of(draft, name)).ok_or_else(|| {
         format!("expected {}, or the name of {others} above this line, got \"{name}\"", PasswordSource::names())
     })
@@ -230,18 +184,6 @@ fn digest_hashes(draft: &mut Draft, word: &str) -> Result<(), String> {
     let known = [("MD5", true), ("Off", false)].into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
     let (_, are_digests) = known.ok_or_else(|| format!("expected MD5 or Off, got \"{word}\""))?;
     draft.settings().access.digest_hashes = Some(are_digests);
-    Ok(())
-}
-
-/// `AuthDigestNonceLifetime seconds`
-fn nonce_lifetime(draft: &mut Draft, text: &str) -> Result<(), String> {
-    let lifetime = match text.parse::<i64>() {
-        Ok(seconds @ 1..) => NonceLifetime::Limited(Duration::from_secs(seconds.unsigned_abs())),
-        Ok(..0) => NonceLifetime::Unlimited,
-        Ok(0) => return Err("0, one nonce for each request, is not supported; give a number of seconds".to_owned()),
-        Err(_) => return Err(format!("expected a number of seconds, got \"{text}\"")),
-    };
-    draft.settings().access.nonce_lifetime = Some(lifetime);
     Ok(())
 }
 
@@ -316,7 +258,6 @@ fn requirements(
     draft: &mut Draft,
     name: &str,
     combine: fn(Vec<Require>) -> Require,
-        draft.settings().response.basic_fake = Some(None);
     inside: &[Directive],
 ) -> OpenedSection {
     let parts = parts(draft, inside);
@@ -375,6 +316,7 @@ fn is_of_access(name: &str) -> bool {
 fn auth_basic_fake(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [user, password @ ..] = args else { return Ok(()) };
     if user.eq_ignore_ascii_case("off") && password.is_empty() {
+        draft.settings().response.basic_fake = Some(None);
         return Ok(());
     }
     let user = ExprText::parse(user, &mut draft.patterns)?;

@@ -4,6 +4,8 @@
 mod aside;
 /// Directory listings, trailing slashes, entity tags.
 mod folders;
+/// `imap-file`: clicks in images.
+mod image_maps;
 /// Index files, PATH_INFO, asis files, ranges and entity tags as httpd's manual describes them.
 mod index_and_ranges;
 /// Icons, descriptions and texts of listings; what they hide.

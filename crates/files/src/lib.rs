@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod facts;
+pub mod image_map;
 pub mod mime;
 pub mod names;
 pub mod open;

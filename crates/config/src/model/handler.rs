@@ -37,6 +37,8 @@ pub enum Handler {
     Backend(Box<BackendHandler>),
     /// `type-map`: a file that lists the variants of a page.
     TypeMap,
+    /// `imap-file`: a file that says which part of an image leads where.
+    ImageMap,
     /// Any other name, defined by an `Action`.
     Named(String),
 }
@@ -91,6 +93,7 @@ impl Handler {
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
             "type-map" | "application/x-type-map" => Handler::TypeMap,
             "server-parsed" => Handler::ServerParsed,
+            "imap-file" | "application/x-httpd-imap" => Handler::ImageMap,
             _ => match BackendHandler::parse(name) {
                 Some(backend) => Handler::Backend(Box::new(backend)),
                 None => Handler::Named(name.to_owned()),
@@ -116,6 +119,7 @@ impl Handler {
             Handler::ServerParsed => "server-parsed",
             Handler::Backend(backend) => &backend.name,
             Handler::TypeMap => "type-map",
+            Handler::ImageMap => "imap-file",
             Handler::Named(name) => name,
         })
     }
@@ -137,6 +141,14 @@ impl Handler {
 
     /// Whether the front looks for a file.
     pub fn is_about_a_file(&self) -> bool {
-        matches!(self, Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::TypeMap | Handler::Named(_))
+        matches!(
+            self,
+            Handler::Default
+                | Handler::AsIs
+                | Handler::ImageMap
+                | Handler::ServerParsed
+                | Handler::TypeMap
+                | Handler::Named(_)
+        )
     }
 }

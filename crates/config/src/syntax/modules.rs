@@ -7,7 +7,7 @@ const EMBODIED: &str = "core.c http_core.c=http_module prefork.c=mpm_prefork_mod
     mod_authz_core.c mod_authz_dbd.c mod_authz_dbm.c mod_authz_groupfile.c mod_authz_host.c mod_authz_owner.c \
     mod_authz_user.c mod_autoindex.c mod_brotli.c mod_cache.c mod_cache_disk.c mod_cache_socache.c mod_cgi.c \
     mod_dbd.c mod_deflate.c mod_dir.c mod_env.c mod_expires.c mod_fastcgi.c mod_fcgid.c mod_filter.c mod_headers.c mod_http2.c \
-    mod_ident.c mod_include.c mod_info.c mod_ldap.c mod_lbmethod_bybusyness.c mod_lbmethod_byrequests.c mod_lbmethod_bytraffic.c \
+    mod_ident.c mod_imagemap.c mod_imap.c mod_include.c mod_info.c mod_ldap.c mod_lbmethod_bybusyness.c mod_lbmethod_byrequests.c mod_lbmethod_bytraffic.c \
     mod_log_config.c mod_logio.c mod_macro.c mod_md.c mod_mime.c mod_negotiation.c mod_perl.c mod_proxy.c \
     mod_proxy_balancer.c mod_proxy_connect.c mod_proxy_fcgi.c mod_proxy_hcheck.c mod_proxy_http.c mod_proxy_http2.c \
     mod_proxy_wstunnel.c mod_remoteip.c \
@@ -26,7 +26,7 @@ pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
 /// Modules of httpd that are not built in, by name. Each of their directives is reported by itself, so that loading
 /// such a module has no effect of its own.
 const OF_HTTPD: &str = "auth_form authn_anon authnz_fcgi bucketeer case_filter case_filter_in cern_meta cgid charset_lite \
-    data dav dav_fs dav_lock dialup dumpio echo ext_filter file_cache heartbeat heartmonitor imagemap imap \
+    data dav dav_fs dav_lock dialup dumpio echo ext_filter file_cache heartbeat heartmonitor \
     lbmethod_heartbeat log_debug log_forensic lua md mime_magic mpm_event mpm_itk mpm_prefork mpm_worker optional_fn_export \
     optional_fn_import optional_hook_export optional_hook_import privileges proxy_ajp proxy_express \
     proxy_fdpass proxy_ftp proxy_html proxy_scgi proxy_uwsgi ratelimit reflector sed session session_cookie \

@@ -195,7 +195,7 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 /// Further modules of httpd. Their directives, where one is used, have messages of their own.
 const OF_HTTPD: &str = "authn_anon authn_default authn_alias authnz_fcgi \
     authz_default authz_owner auth_anon auth_db auth_dbm auth_form buffer cern_meta charset_lite cache_disk data dialup \
-    digest disk_cache dumpio echo example ext_filter file_cache heartbeat heartmonitor imap imagemap isapi \
+    digest disk_cache dumpio echo example ext_filter file_cache heartbeat heartmonitor isapi \
     lbmethod_heartbeat log_agent log_debug log_forensic log_referer lua mem_cache mime_magic mmap_static privileges \
     proxy_express proxy_fdpass proxy_ftp proxy_html proxy_scgi proxy_uwsgi ratelimit reflector sed session \
     session_cookie session_crypto session_dbd slotmem_plain socache_dbm socache_memcache socache_redis socache_dc \

@@ -140,7 +140,7 @@ const GROUPS: &[Group] = &[
         fate: Refused,
         advice: "use SetHandler or AddHandler with a Perl handler",
         names: "CGIMapExtension CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
-            DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
+            DavLockDB DavLockDiscovery DavGenericLockDB MetaFiles=off MetaDir MetaSuffix \
             CharsetDefault CharsetOptions CharsetSourceEnc",
     },
     Group {

@@ -112,6 +112,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::files::ROWS,
         content::types::ROWS,
         content::negotiation::ROWS,
+        content::image_maps::ROWS,
         content::tracking::ROWS,
         content::user_dirs::ROWS,
         content::virtual_folders::ROWS,

@@ -11,6 +11,7 @@ pub mod expires;
 pub mod expr;
 pub mod filters;
 pub mod headers;
+pub mod image_map;
 pub mod includes;
 pub mod inflate;
 pub mod listing;
@@ -36,6 +37,7 @@ use expires::Expires;
 use expr::ExprText;
 use filters::{FilterChain, FilterProvider, TextFilter, TextFilters};
 use headers::HeaderRule;
+use image_map::ImageMaps;
 use includes::Includes;
 use inflate::Inflate;
 use listing::Listing;
@@ -72,10 +74,10 @@ settings! {
         pub headers: Vec<HeaderRule>, append;
         /// `RequestHeader`, in the order in which they are applied.
         pub request_headers: Vec<HeaderRule>, append;
-        /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
-        pub expires: Expires, Expires::merge;
         /// `AuthBasicFake`; an inner `None`: off.
         pub basic_fake: Option<Option<HeaderRule>>, keep;
+        /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
+        pub expires: Expires, Expires::merge;
         /// `SetEnvIf`, `BrowserMatch`
         pub set_env_if: Vec<SetEnvIf>, append;
         /// `SetEnv`, `PassEnv`, and `UnsetEnv` as `None`.
@@ -86,6 +88,8 @@ settings! {
         pub listing: Listing, Listing::merge;
         /// `LanguagePriority`, `MultiviewsMatch`
         pub negotiation: Negotiation, Negotiation::merge;
+        /// `ImapMenu`, `ImapDefault`, `ImapBase`
+        pub image_map: ImageMaps, ImageMaps::merge;
         /// `DirectorySlash`; default on.
         pub directory_slash: Option<bool>, keep;
         /// `CheckSpelling`
@@ -192,15 +196,15 @@ impl ResponseRules {
         }
     }
 
-    /// Whether a response may be compressed.
-    pub fn may_compress(&self) -> bool {
-        self.compress.is_on() || self.filter_chain.may_use(|provider| matches!(provider, FilterProvider::Coding(_)))
-    }
     /// The rules of `RequestHeader`, and that of `AuthBasicFake`.
     pub fn request_rules(&self) -> impl Iterator<Item = &HeaderRule> {
         self.request_headers.iter().chain(self.basic_fake.iter().flatten())
     }
 
+    /// Whether a response may be compressed.
+    pub fn may_compress(&self) -> bool {
+        self.compress.is_on() || self.filter_chain.may_use(|provider| matches!(provider, FilterProvider::Coding(_)))
+    }
 
     /// Whether a response may be parsed because of a filter or an execute bit.
     pub fn may_include(&self) -> bool {

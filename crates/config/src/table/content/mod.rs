@@ -7,6 +7,7 @@ pub(super) mod filter_chain;
 pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;
+pub(super) mod image_maps;
 pub(super) mod includes;
 pub(super) mod listings;
 pub(super) mod negotiation;

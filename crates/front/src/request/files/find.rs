@@ -109,7 +109,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         Handler::Default | Handler::ServerParsed | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
             Ok(LookupResult::Beyond(found))
         }
-        Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::TypeMap | Handler::Named(_) => {
+        ref handler if handler.is_about_a_file() => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(LookupResult::File(found, opened))
         }

@@ -20,6 +20,8 @@ const USUAL: usize = 12;
 const TYPE_MAP: &str = "application/x-type-map";
 /// httpd's type of files that begin with their own headers.
 const AS_IS: &str = "httpd/send-as-is";
+/// httpd's type of image maps.
+const IMAGE_MAP: &str = "application/x-httpd-imap";
 
 /// The headers that describe the file of `route` by its name.
 pub fn content_headers(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
@@ -43,6 +45,12 @@ pub fn is_type_map(config: &Config, route: &Route) -> bool {
 pub fn is_as_is(route: &Route, described: &HeaderMap) -> bool {
     let by_type = || described.get(CONTENT_TYPE).is_some_and(|value| value == AS_IS);
     route.settings.handler == Handler::AsIs || route.settings.handler == Handler::Default && by_type()
+}
+
+/// Whether the file is an image map, by its handler or by its type, which `described` has.
+pub fn is_image_map(route: &Route, described: &HeaderMap) -> bool {
+    let by_type = || described.get(CONTENT_TYPE).is_some_and(|value| value == IMAGE_MAP);
+    route.settings.handler == Handler::ImageMap || route.settings.handler == Handler::Default && by_type()
 }
 
 fn described<'a>(config: &Config, route: &'a Route) -> &'a Fields {

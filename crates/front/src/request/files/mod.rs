@@ -8,6 +8,7 @@ pub mod autoindex;
 mod conditional;
 mod find;
 pub mod homes;
+mod image_map;
 pub mod lookup;
 mod mime;
 mod partial;

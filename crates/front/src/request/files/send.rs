@@ -9,7 +9,7 @@ use super::lookup::refusal;
 use super::partial::part;
 use super::precompressed::{self, FileVariant};
 use super::range::{self, RequestedRanges};
-use super::{METHODS, as_is, mime};
+use super::{METHODS, as_is, image_map, mime};
 use crate::base::refusal::Refusal;
 use crate::base::response_facts::RememberedFilters;
 use crate::request::context::RequestContext;
@@ -59,6 +59,9 @@ pub async fn send(
     }
     if mime::is_as_is(route, &described) {
         return Box::pin(as_is::send(opened.file, opened.size)).await;
+    }
+    if mime::is_image_map(route, &described) {
+        return Box::pin(image_map::send(context, route, opened, head)).await;
     }
     let FileVariant { opened, coding } = match is_filtered {
         true => FileVariant { opened, coding: None },

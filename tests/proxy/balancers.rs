@@ -162,7 +162,6 @@ fn mistakes_in_balancers_are_named() {
             "<Proxy balancer://a>\nBalancerMember http://x loadfactor=0\n</Proxy>\n",
             "loadfactor: expected a number from 1 to 100",
         ),
-        ("<Proxy balancer://a>\nProxySet lbmethod=heartbeat\n</Proxy>\n", "use bybusyness"),
         ("BalancerMember http://x\n", "expected balancer://name first"),
         ("<Proxy balancer://a>\nBalancerMember balancer://b\n</Proxy>\n", "expected the URL of a backend"),
         ("<Proxy balancer://a>\nBalancerMember http://x hcexpr=none\n</Proxy>\n", "no ProxyHCExpr none"),

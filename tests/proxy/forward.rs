@@ -79,6 +79,40 @@ fn another_proxy_gets_the_whole_url() {
     assert_eq!((proxy.connections(), other.connections()), (1, 0));
 }
 
+/// The name localhost is looked up, because there is a network.
+#[test]
+fn a_pattern_chooses_another_proxy_and_hosts_of_no_proxy_are_asked_directly() {
+    let (proxy, direct) = (echo(), echo());
+    let server = serve(&format!(
+        "ProxyRemoteMatch ^http://[a-z0-9.]+:\\d+/ {}\nNoProxy 127.0.0.0/8 .intra.example printer",
+        proxy.url("")
+    ));
+    let line = |url: &str| server.get(url).is(200).text().lines().next().unwrap_or_default().to_owned();
+    assert_eq!(line(&direct.url("/x")), "GET /x HTTP/1.1");
+    assert_eq!(line(&format!("http://localhost:{}/y", direct.port)), "GET /y HTTP/1.1");
+    assert_eq!(line("http://far.example:81/x"), "GET http://far.example:81/x HTTP/1.1");
+    assert_eq!((proxy.connections(), direct.connections()), (1, 2));
+    // Neither the pattern nor the list has these names, which lead to nothing.
+    for url in ["http://a.intra.example:81/", "http://printer:81/", "http://a_b.example:81/"] {
+        assert!(server.get(url).status >= 500, "{url}");
+    }
+    assert_eq!(proxy.connections(), 1);
+}
+
+#[test]
+fn a_host_without_a_domain_is_redirected_to_that_of_proxy_domain() {
+    let backend = echo();
+    let server = serve("ProxyDomain .corp.example");
+    let location = |request: Request| server.send(request).is(301).header("Location");
+    assert_eq!(location(Request::get("http://www/x?q")).as_deref(), Some("http://www.corp.example/x?q"));
+    assert_eq!(location(Request::new("HEAD", "http://www:81/")).as_deref(), Some("http://www.corp.example:81/"));
+    server.get(&format!("http://localhost:{}/", backend.port)).is(200);
+    server.get(&backend.url("/")).is(200);
+    // The name does not exist, and the form is not sent elsewhere.
+    assert!(server.post("http://www/", "a=b").status >= 500);
+    server.send_as("127.0.0.2", Request::get("http://www/")).is(403);
+}
+
 #[test]
 fn a_forwarded_response_is_neither_stored_nor_taken_from_the_cache() {
     let backend = Backend::new(|request| {
@@ -99,8 +133,10 @@ fn check_warns_of_a_proxy_that_is_open() {
     let checked = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     let text = format!("{}{}", checked.out, checked.err);
     assert!(text.contains("every client can send requests to any server"), "{text}");
-    site.configure("ProxyRequests On\n<Proxy *>\nRequire ip 127.0.0.1\n</Proxy>\nNoProxy a.example");
-    site.cameleer(["check", "-f", "site.conf"]).failed(78, "the forward proxy (ProxyRequests) needs no such line");
+    site.configure("ProxyRequests On\n<Proxy *>\nRequire ip 127.0.0.1\n</Proxy>\nNoProxy a/b");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "NoProxy: expected a");
+    site.configure("ProxyRequests On\n<Proxy *>\nRequire ip 127.0.0.1\n</Proxy>\nProxyDomain example");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "ProxyDomain: expected a domain that begins with a dot");
 }
 
 #[test]

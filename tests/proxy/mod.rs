@@ -11,6 +11,7 @@ mod forward;
 mod hostile;
 mod http2;
 mod http2_backend;
+mod inherited;
 mod passes;
 mod passwords;
 mod phases;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -85,8 +86,8 @@ impl Backends {
         waits: Waits,
         outgoing: &mut BackendRequest,
     ) -> Result<BackendResponse, BackendFailure> {
-        let is_http2 = to.url.scheme.is_http2();
-        let key = Key { place: Place::Backend(to.url.address.clone()), tls: outgoing.tls.clone(), is_http2 };
+        let (tls, is_http2) = (outgoing.tls.clone(), to.url.scheme.is_http2());
+        let key = Key { tls, is_http2, ..Key::plain(&to.url.address, &to.parameters) };
         self.send_over(&Target { key, parameters: &to.parameters, worker: None }, waits, outgoing).await
     }
 
@@ -99,7 +100,7 @@ impl Backends {
     ) -> Result<BackendResponse, BackendFailure> {
         let parameters =
             BackendParameters { retry: Some(Duration::ZERO), ttl: Some(WORKER_TTL), ..BackendParameters::default() };
-        let key = Key { place: Place::Worker(worker.serial()), tls: None, is_http2: false };
+        let key = Key { place: Place::Worker(worker.serial()), tls: None, is_http2: false, source: None };
         self.send_over(&Target { key, parameters: &parameters, worker: Some(worker) }, waits, outgoing).await
     }
 
@@ -179,15 +180,20 @@ impl Backends {
         }
     }
 
+    /// Looks up a host, or returns what was found less than 5 s ago.
+    pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        self.names.addresses(host, port).await
+    }
+
     /// Makes a connection and closes it.
     pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
-        let key = Key { place: Place::Backend(to.url.address.clone()), tls: None, is_http2: false };
+        let key = Key::plain(&to.url.address, &to.parameters);
         connect(&key, &self.names, &to.parameters.blocked, waits.connect).await.map(drop)
     }
 
     /// Makes a connection for bytes of any protocol.
     pub async fn open(&self, to: &Passed, waits: Waits) -> Result<TunnelStream, BackendFailure> {
-        let key = Key { place: Place::Backend(to.url.address.clone()), tls: None, is_http2: false };
+        let key = Key::plain(&to.url.address, &to.parameters);
         let socket = connect(&key, &self.names, &to.parameters.blocked, waits.connect).await?;
         Ok(Box::pin(socket))
     }
@@ -303,7 +309,7 @@ mod tests {
             let ten = Duration::from_secs(10);
             let waits = Waits { connect: ten, piece: ten, body: ten };
             let backends = Backends::default();
-            let key = Key { place: Place::Backend(to.url.address.clone()), tls: None, is_http2: false };
+            let key = Key::plain(&to.url.address, &to.parameters);
             let target = Target { key: key.clone(), parameters: &to.parameters, worker: None };
             let mut link = backends.connect(&target, waits).await.expect("a connection");
             assert!(link.sender.ready().await, "an open connection");

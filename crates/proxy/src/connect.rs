@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use config::proxy::BackendAddress;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpSocket, TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -46,7 +46,7 @@ pub(crate) async fn connect(
             BackendAddress::Tcp(host, port) => match names.addresses(host, *port).await {
                 Ok(addresses) => match addresses.iter().find(|address| is_blocked(address.ip(), blocked)) {
                     Some(address) => return Err(BackendFailure::Blocked(address.ip())),
-                    None => tcp(&addresses).await.map(Socket::Tcp),
+                    None => tcp(&addresses, to.source).await.map(Socket::Tcp),
                 },
                 Err(error) => Err(error),
             },
@@ -95,10 +95,10 @@ fn no_member(name: &str) -> io::Error {
 }
 
 /// Connects to the first address that answers.
-async fn tcp(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+async fn tcp(addresses: &[SocketAddr], source: Option<IpAddr>) -> io::Result<TcpStream> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in addresses {
-        match TcpStream::connect(address).await {
+        match connect_from(source, *address).await {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);
@@ -107,6 +107,18 @@ async fn tcp(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
         }
     }
     Err(failed)
+}
+
+/// Connects from a local address, if there is one.
+async fn connect_from(source: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStream> {
+    let Some(source) = source else { return TcpStream::connect(to).await };
+    let at = |error: io::Error| io::Error::new(error.kind(), format!("ProxySourceAddress {source}: {error}"));
+    if source.is_ipv4() != to.is_ipv4() {
+        return Err(at(io::Error::new(io::ErrorKind::AddrNotAvailable, format!("it cannot reach {}", to.ip()))));
+    }
+    let socket = if source.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.bind(SocketAddr::new(source, 0)).map_err(at)?;
+    socket.connect(to).await
 }
 
 /// Connects to a unix socket. If its queue is full, which connect(2) reports at once, tries again after a pause.

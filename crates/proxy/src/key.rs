@@ -1,9 +1,10 @@
 //! The key of idle connections: a request may use an idle connection with an equal key.
 
 use std::hash::{Hash, Hasher};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use config::proxy::BackendAddress;
+use config::proxy::{BackendAddress, BackendParameters};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
@@ -14,6 +15,15 @@ pub(crate) struct Key {
     pub tls: Option<BackendHandshake>,
     /// Whether the connection carries HTTP/2.
     pub is_http2: bool,
+    /// The local address; `None`: the kernel chooses one.
+    pub source: Option<IpAddr>,
+}
+
+impl Key {
+    /// Connections to a backend without TLS and HTTP/2.
+    pub fn plain(address: &BackendAddress, parameters: &BackendParameters) -> Key {
+        Key { place: Place::Backend(address.clone()), tls: None, is_http2: false, source: parameters.source }
+    }
 }
 
 /// Where the connections lead.

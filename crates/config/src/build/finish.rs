@@ -99,6 +99,7 @@ impl Draft {
             host.protocols.inherit(&main.protocols);
             host.connections.inherit(&main.connections);
         }
+        proxies::inherit(&mut self.config);
     }
 
     fn order_containers(&mut self) {

@@ -1,13 +1,14 @@
 //! Checks of the reverse and the forward proxy when all sections are read.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::unusable::needs_user;
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::context::{Scope, rest_below};
 use crate::model::perl::phases::Phase;
-use crate::model::proxy::forward::ProxyRemote;
+use crate::model::proxy::forward::{ProxyRemote, RemoteFrom};
 use crate::model::proxy::{BackendAddress, BackendUrl, PassFrom};
 use crate::model::server::Listen;
 use crate::model::settings::Section;
@@ -20,6 +21,27 @@ pub(super) fn check(draft: &mut Draft) {
     let errors: Vec<ConfigError> = filtered_passes(config).into_iter().chain(own_remotes(config)).collect();
     draft.config.warnings.extend(warnings);
     draft.errors.extend(errors);
+}
+
+/// Settings of hosts that depend on those of the main server: `ProxyPassInherit`, and for checks of balancers'
+/// members `ProxySourceAddress`.
+pub(super) fn inherit(config: &mut Config) {
+    let main = config.hosts.first().and_then(|main| main.inherits_passes);
+    for host in config.hosts.iter().skip(1) {
+        if host.inherits_passes.or(main) == Some(false)
+            && let Some(section) = config.sections.get_mut(usize::from(host.base))
+        {
+            section.own.proxy.passes.alone = true;
+        }
+    }
+    let base = |host: u16| config.hosts.get(usize::from(host)).map(|host| usize::from(host.base));
+    let source = |host: u16| config.sections.get(base(host)?)?.own.proxy.source;
+    let sources: Vec<_> = config.balancers.iter().map(|one| source(one.host).or_else(|| source(0))).collect();
+    for (balancer, source) in config.balancers.iter_mut().zip(sources) {
+        for member in balancer.members.iter_mut().filter(|_| source.is_some()) {
+            Arc::make_mut(&mut member.parameters).source = source;
+        }
+    }
 }
 
 /// A warning for each `ProxyRequests On` without a `<Proxy>` section that could restrict it.
@@ -53,10 +75,8 @@ fn own_remotes(config: &Config) -> Vec<ConfigError> {
     let remotes = config.sections.iter().flat_map(|section| section.own.proxy.forward.remotes.iter());
     let own = remotes.filter(|remote| is_own(config, &remote.to));
     let message = |remote: &ProxyRemote| {
-        format!(
-            "ProxyRemote: this server itself listens on {}; write the address of another proxy",
-            remote.to.authority
-        )
+        let name = if matches!(remote.from, RemoteFrom::Match(_)) { "ProxyRemoteMatch" } else { "ProxyRemote" };
+        format!("{name}: this server itself listens on {}; write the address of another proxy", remote.to.authority)
     };
     own.map(|remote| ConfigError::at(&remote.at, message(remote))).collect()
 }
@@ -106,7 +126,8 @@ fn probes(config: &Config, host: u16) -> Vec<String> {
     let containers = config.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.containers);
     let own = config.sections_of_host(host).into_iter().chain(containers.iter().copied());
     let sections: Vec<_> = own.filter_map(|section| config.sections.get(usize::from(section))).collect();
-    let passes = sections.iter().flat_map(|section| section.own.proxy.passes.iter().chain(&section.own.proxy.of_place));
+    let passes =
+        sections.iter().flat_map(|section| section.own.proxy.passes.lines.iter().chain(&section.own.proxy.of_place));
     let prefix = |from: &PassFrom| match from {
         PassFrom::Prefix(path) => Some(path.clone()),
         PassFrom::Match(_) => None,

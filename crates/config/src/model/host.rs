@@ -66,6 +66,8 @@ pub struct Host {
     pub access_logs: Vec<AccessLog>,
     /// `BalancerInherit`; `None`: the main server's.
     pub inherits_balancers: Option<bool>,
+    /// `ProxyPassInherit`; `None`: the main server's.
+    pub inherits_passes: Option<bool>,
     /// `RemoteIP…`
     pub remote_ip: RemoteIp,
     /// Index of the section with settings outside of containers; merged directly after the main server's.

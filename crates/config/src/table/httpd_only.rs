@@ -36,11 +36,6 @@ const OF_OTHERS: &str = "the directive prepares a part of httpd that no line her
 
 const GROUPS: &[Group] = &[
     Group {
-        fate: Refused,
-        advice: "the forward proxy (ProxyRequests) needs no such line; ProxyRemote with the begin of URLs chooses other proxies",
-        names: "ProxyRemoteMatch ProxyDomain NoProxy",
-    },
-    Group {
         fate: Ignored,
         advice: "`cameleer explain` shows where a path leads",
         names: "RewriteLock RewriteLog RewriteLogLevel",
@@ -48,7 +43,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "ProxyPass knows backends of http://, https://, ws://, wss://, balancer:// and unix: sockets; let a proxy in front do the rest",
-        names: "ProxyPassInherit=on Proxy100Continue=on ProxySourceAddress ProxyExpressEnable=off \
+        names: "Proxy100Continue=on ProxyExpressEnable=off \
             ProxyExpressDBMFile ProxyExpressDBMType ProxyHTMLEnable=off ProxyHTMLBufSize \
             ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
             ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \

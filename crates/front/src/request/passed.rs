@@ -34,6 +34,7 @@ pub async fn answer(
     if to.parameters.forwarding.is_some() && hops::ends_here(head) {
         return Ok(Dispatched::Response(Response::new(BodySource::Empty)));
     }
+    forward::complete_domain(head, route, to)?;
     // Fields that the client's Connection lists are removed before rules add fields of the same names.
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);

@@ -20,7 +20,7 @@ use super::exchange::Exchange;
 use super::failure::FastcgiFailure;
 use crate::connect::{Socket, connect};
 use crate::failure::BackendFailure;
-use crate::key::{Key, Place};
+use crate::key::Key;
 use crate::names::Names;
 use crate::upload::BodyStream;
 use crate::waits::Waits;
@@ -132,14 +132,7 @@ impl Applications {
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(FastcgiFailure::Down(left));
         }
-        match connect(
-            &Key { place: Place::Backend(address.clone()), tls: None, is_http2: false },
-            &self.names,
-            &to.parameters.blocked,
-            waits.connect,
-        )
-        .await
-        {
+        match connect(&Key::plain(address, &to.parameters), &self.names, &to.parameters.blocked, waits.connect).await {
             Ok(socket) => {
                 self.down.borrow_mut().remove(address);
                 Ok(socket)

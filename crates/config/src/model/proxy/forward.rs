@@ -1,11 +1,13 @@
-//! The forward proxy: `ProxyRequests`, `ProxyBlock`, `ProxyRemote`, `AllowCONNECT`.
+//! The forward proxy: `ProxyRequests`, `ProxyBlock`, `ProxyRemote`, `NoProxy`, `ProxyDomain`, `AllowCONNECT`.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use super::url::BackendUrl;
 use crate::model::merge::{append, keep, settings};
+use crate::syntax::pattern::Pattern;
 use crate::syntax::tree::At;
+use crate::syntax::value::network::Network;
 
 settings! {
     /// Settings of the forward proxy. `None` and empty: not set, the outer value applies.
@@ -17,8 +19,12 @@ settings! {
         pub at: Option<At>, keep;
         /// `ProxyBlock`: parts of host names, in lower case; `*` is all hosts.
         pub blocked: Vec<String>, append;
-        /// `ProxyRemote`, in the order in which they are tried.
+        /// `ProxyRemote` and `ProxyRemoteMatch`, in the order in which they are tried.
         pub remotes: Vec<ProxyRemote>, append;
+        /// `NoProxy`
+        pub direct: Vec<DirectHost>, append;
+        /// `ProxyDomain`, with its first dot.
+        pub domain: Option<String>, keep;
         /// `AllowCONNECT`: ports of servers to which clients may connect; default [`CONNECT_PORTS`].
         pub connect: Vec<RangeInclusive<u16>>, append;
     }
@@ -27,15 +33,37 @@ settings! {
 /// httpd's ports without `AllowCONNECT`: https and snews.
 pub const CONNECT_PORTS: [u16; 2] = [443, 563];
 
-/// `ProxyRemote match proxy`
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `ProxyRemote url proxy`, `ProxyRemoteMatch regex proxy`
+#[derive(Debug, Clone)]
 pub struct ProxyRemote {
-    /// `*`, or the begin of URLs in lower case.
-    pub from: String,
+    /// The URLs whose requests the other proxy gets.
+    pub from: RemoteFrom,
     /// URL of the other proxy, which gets the requests.
     pub to: BackendUrl,
     /// Position of the line.
     pub at: At,
+}
+
+/// URLs of a `ProxyRemote`.
+#[derive(Debug, Clone)]
+pub enum RemoteFrom {
+    /// `*`
+    All,
+    /// URLs that begin so, in lower case.
+    Begin(String),
+    /// URLs that match the expression.
+    Match(Pattern),
+}
+
+/// `NoProxy`: servers that no other proxy is asked for.
+#[derive(Debug, Clone)]
+pub enum DirectHost {
+    /// `.example.com`: hosts of the domain, in lower case.
+    Domain(String),
+    /// `192.168`, `10.0.0.0/8`, an address.
+    Network(Network),
+    /// A name, in lower case.
+    Name(String),
 }
 
 /// How the server that a client has named is reached.
@@ -81,8 +109,71 @@ impl ForwardProxy {
 
     /// The other proxy that gets requests for this URL.
     pub fn remote(&self, url: &str) -> Option<&BackendUrl> {
-        let begins = |from: &str| url.get(..from.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(from));
-        self.remotes.iter().find(|remote| remote.from == "*" || begins(&remote.from)).map(|remote| &remote.to)
+        self.remotes.iter().find(|remote| remote.from.has(url)).map(|remote| &remote.to)
+    }
+
+    /// Whether `NoProxy` names the host, or its address if it is one.
+    pub fn is_direct(&self, host: &str) -> bool {
+        let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let is_named = |direct: &DirectHost| match direct {
+            DirectHost::Domain(domain) => name.ends_with(domain.as_str()),
+            DirectHost::Name(own) => *own == name,
+            DirectHost::Network(_) => false,
+        };
+        self.direct.iter().any(is_named) || address(host).is_some_and(|address| self.is_direct_address(address))
+    }
+
+    /// Whether `NoProxy` has networks, for which names are looked up.
+    pub fn has_direct_networks(&self) -> bool {
+        self.direct.iter().any(|direct| matches!(direct, DirectHost::Network(_)))
+    }
+
+    /// Whether a network of `NoProxy` contains the address.
+    pub fn is_direct_address(&self, address: IpAddr) -> bool {
+        let networks = self.direct.iter().filter_map(|direct| match direct {
+            DirectHost::Network(network) => Some(network),
+            DirectHost::Domain(_) | DirectHost::Name(_) => None,
+        });
+        networks.into_iter().any(|network| network.contains(address))
+    }
+
+    /// The host with the domain of `ProxyDomain`, for one without a domain. `None`: it stays.
+    pub fn with_domain(&self, authority: &str) -> Option<String> {
+        let domain = self.domain.as_deref()?;
+        let (name, port) = authority.split_once(':').unwrap_or((authority, ""));
+        if name.contains(['.', '[']) || name == "localhost" {
+            return None;
+        }
+        let colon = if port.is_empty() { "" } else { ":" };
+        Some(format!("{name}{domain}{colon}{port}"))
+    }
+}
+
+impl RemoteFrom {
+    fn has(&self, url: &str) -> bool {
+        match self {
+            RemoteFrom::All => true,
+            RemoteFrom::Begin(from) => url.get(..from.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(from)),
+            RemoteFrom::Match(pattern) => pattern.is_match(url),
+        }
+    }
+}
+
+impl DirectHost {
+    /// Parses a word of `NoProxy`.
+    pub fn parse(text: &str) -> Result<DirectHost, String> {
+        if let Some(network) = Network::parse(text) {
+            return network.map(DirectHost::Network);
+        }
+        let name = text.trim_end_matches('.').to_ascii_lowercase();
+        let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        match name.bytes().all(is_usual) && name.bytes().any(|byte| byte != b'.') {
+            true if name.starts_with('.') => Ok(DirectHost::Domain(name)),
+            true => Ok(DirectHost::Name(name)),
+            false => Err(format!(
+                "expected a domain that begins with a dot, a host, an address or a network, got \"{text}\""
+            )),
+        }
     }
 }
 
@@ -105,14 +196,17 @@ mod tests {
 
     #[test]
     fn a_part_of_a_name_blocks_it_and_the_first_remote_that_fits_is_used() {
-        let remote = |from: &str, to: &str| ProxyRemote {
-            from: from.to_owned(),
+        let remote = |from: RemoteFrom, to: &str| ProxyRemote {
+            from,
             to: BackendUrl::parse(to).expect("a URL"),
             at: At::default(),
         };
         let rules = ForwardProxy {
             blocked: vec!["rocky".to_owned(), "::ffff:127.0.0.5".to_owned(), ".example.org.".to_owned()],
-            remotes: vec![remote("http://a.example/", "http://one:81"), remote("*", "http://two:82")],
+            remotes: vec![
+                remote(RemoteFrom::Begin("http://a.example/".to_owned()), "http://one:81"),
+                remote(RemoteFrom::All, "http://two:82"),
+            ],
             ..ForwardProxy::default()
         };
         assert!(rules.blocks("www.ROCKY.example") && !rules.blocks("www.example") && !rules.is_on());
@@ -121,5 +215,26 @@ mod tests {
         assert_eq!(to("http://A.example/x").as_deref(), Some("one:81"));
         assert_eq!(to("http://a.example.org/").as_deref(), Some("two:82"));
         assert!(ForwardProxy::default().remote("http://a/").is_none());
+    }
+
+    #[test]
+    fn no_proxy_names_domains_hosts_and_networks_and_a_domain_completes_bare_names() {
+        let direct = ["192.168.", "10.0.0.0/8", ".Intra.example", "Printer.", "::1"].map(DirectHost::parse);
+        let direct: Vec<DirectHost> = direct.into_iter().collect::<Result<_, _>>().expect("hosts");
+        let rules = ForwardProxy { direct, domain: Some(".corp.example".to_owned()), ..ForwardProxy::default() };
+        for host in ["192.168.0.1", "10.9.8.7", "www.INTRA.example.", "printer", "[::1]"] {
+            assert!(rules.is_direct(host), "{host}");
+        }
+        for host in ["192.16.0.1", "intra.example", "printer.example", "aprinter"] {
+            assert!(!rules.is_direct(host), "{host}");
+        }
+        assert!(DirectHost::parse("a/b").is_err() && DirectHost::parse("..").is_err());
+        let whole = |authority: &str| rules.with_domain(authority);
+        assert_eq!(whole("www:81").as_deref(), Some("www.corp.example:81"));
+        assert_eq!(whole("www").as_deref(), Some("www.corp.example"));
+        assert_eq!(
+            [whole("localhost:81"), whole("a.example"), whole("[::1]:81"), whole("127.0.0.1")],
+            [const { None }; 4]
+        );
     }
 }

@@ -8,11 +8,12 @@ pub mod pass;
 pub mod reverse;
 pub mod url;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::model::merge::{append, keep, settings};
 use forward::ForwardProxy;
-use pass::ProxyPass;
+use pass::{PassLines, ProxyPass};
 use reverse::ReverseMap;
 
 pub use backend_tls::BackendTls;
@@ -24,7 +25,7 @@ settings! {
     #[derive(Clone, Default)]
     place struct ProxyRules {
         /// `ProxyPass` and `ProxyPassMatch` of servers and hosts, in the order in which they are tried.
-        pub passes: Vec<ProxyPass>, append;
+        pub passes: PassLines, PassLines::merge;
         /// `ProxyPass` in a `<Location>`, which comes before those of the host.
         pub of_place: Option<ProxyPass>, keep;
         /// `ProxyPassReverse`
@@ -47,6 +48,8 @@ settings! {
         pub interpolate: Option<bool>, keep;
         /// `ProxyWebsocketFallbackToProxyHttp`; default on.
         pub websocket_fallback: Option<bool>, keep;
+        /// `ProxySourceAddress`
+        pub source: Option<IpAddr>, keep;
         /// `ProxyRequests`, `ProxyBlock`, `ProxyRemote`
         pub forward: ForwardProxy, ForwardProxy::merge;
         /// `SSLProxy…`
@@ -85,7 +88,7 @@ fn merged(outer: &mut BackendTls, inner: &BackendTls) {
 impl ProxyRules {
     /// The backend for a decoded path; `raw` is the path as the client sent it. `None` if the request is not passed on.
     pub fn backend(&self, path: &str, raw: &str) -> Option<Passed> {
-        let first = self.of_place.iter().chain(&self.passes).find_map(|pass| pass.answer(path, raw));
+        let first = self.of_place.iter().chain(&self.passes.lines).find_map(|pass| pass.answer(path, raw));
         first.flatten()
     }
 

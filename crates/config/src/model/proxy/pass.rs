@@ -17,6 +17,25 @@ use base::path::{CANONICAL, Text};
 /// Maximum length in bytes of a backend's path with replaced groups.
 const MAX_BYTES: usize = 64 << 10;
 
+/// The lines of a server or a virtual host.
+#[derive(Debug, Clone, Default)]
+pub struct PassLines {
+    /// The lines, in the order in which they are tried.
+    pub lines: Vec<ProxyPass>,
+    /// `ProxyPassInherit Off`: the lines of the main server do not apply.
+    pub alone: bool,
+}
+
+impl PassLines {
+    /// Appends the lines of an inner section, or replaces the outer ones by them.
+    pub fn merge(outer: &mut PassLines, inner: &PassLines) {
+        if inner.alone {
+            outer.lines.clear();
+        }
+        outer.lines.extend_from_slice(&inner.lines);
+    }
+}
+
 /// A line of `ProxyPass` or `ProxyPassMatch`.
 #[derive(Debug, Clone)]
 pub struct ProxyPass {
@@ -66,6 +85,8 @@ pub struct BackendParameters {
     pub forwarding: Option<Forwarding>,
     /// Addresses to which no connection is made: `ProxyBlock`.
     pub blocked: Vec<IpAddr>,
+    /// The local address of connections: `ProxySourceAddress`.
+    pub source: Option<IpAddr>,
 }
 
 /// `upgrade`: protocols to which a client may switch.

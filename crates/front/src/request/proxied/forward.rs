@@ -6,7 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{
+    AUTHORIZATION, HeaderName, HeaderValue, LOCATION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, WWW_AUTHENTICATE,
+};
 use http::request::Parts;
 use http::{Method, StatusCode, Uri};
 
@@ -15,7 +17,7 @@ use super::super::place::find;
 use super::hops;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
-use config::proxy::forward::Forwarding;
+use config::proxy::forward::{ForwardProxy, Forwarding};
 use config::proxy::{BackendAddress, BackendParameters, BackendUrl, Passed, is_usual_host};
 
 /// The route to the server that the client has named, if that is another one and `ProxyRequests` is on. Neither aliases
@@ -44,7 +46,9 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
         Refusal::new(status)
     })?;
     let (mut to, mut way) = (wanted.clone(), Forwarding::Direct);
-    if let Some(proxy) = rules.remote(&wanted.to_string()) {
+    if let Some(proxy) = rules.remote(&wanted.to_string())
+        && !is_direct(context, rules, &wanted).await
+    {
         (to.address, way) = (proxy.address.clone(), Forwarding::ByProxy);
     }
     // Clients choose the names of these servers: none of their connections or failures is stored.
@@ -56,6 +60,32 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
     };
     let to = Passed { url: to, parameters: Arc::new(parameters), at: rules.at.clone().unwrap_or_default() };
     Ok(Some(Rc::new(generation.routes.forwarded(&generation.config, own, to))))
+}
+
+/// Whether `NoProxy` names the server, or a network with its address.
+async fn is_direct(context: &RequestContext, rules: &ForwardProxy, wanted: &BackendUrl) -> bool {
+    let BackendAddress::Tcp(host, port) = &wanted.address else { return false };
+    if rules.is_direct(host) {
+        return true;
+    }
+    if !rules.has_direct_networks() {
+        return false;
+    }
+    let addresses = context.services.backends.addresses(host, *port).await.unwrap_or_default();
+    addresses.iter().any(|address| rules.is_direct_address(address.ip()))
+}
+
+/// The redirect to the host with the domain of `ProxyDomain`, if the client has named one without a domain.
+pub fn complete_domain(head: &Parts, route: &Route, to: &Passed) -> Result<(), Refusal> {
+    let rules = &route.settings.proxy.forward;
+    if to.parameters.forwarding.is_none() || ![Method::GET, Method::HEAD].contains(&head.method) {
+        return Ok(());
+    }
+    let Some(authority) = rules.with_domain(&to.url.authority) else { return Ok(()) };
+    let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let location = HeaderValue::try_from(format!("http://{authority}{}{query}", to.url.path));
+    let location = location.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?;
+    Err(Refusal::with(StatusCode::MOVED_PERMANENTLY, LOCATION, location))
 }
 
 /// Whether a host of the configuration forwards requests.
@@ -98,11 +128,13 @@ fn is_own(context: &RequestContext, head: &Parts, own: &Route) -> bool {
     host.is_some_and(|host| [local, host.server_port].contains(&Some(port)) && host.has_name(name))
 }
 
-/// The backend with the addresses that its name may not have. An error if `ProxyBlock` names it.
+/// The backend with the addresses that its name may not have, and the local address for it. An error if `ProxyBlock`
+/// names it.
 pub fn guarded<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> Result<Cow<'a, Passed>, Refusal> {
+    let to = sourced(route, to);
     let rules = &route.settings.proxy.forward;
     if rules.blocked.is_empty() || !matches!(to.url.address, BackendAddress::Tcp(..)) {
-        return Ok(Cow::Borrowed(to));
+        return Ok(to);
     }
     if rules.blocks(&to.url.authority) {
         context.log_error(route, &format_args!("{} is blocked by ProxyBlock", to.url.authority));
@@ -111,10 +143,20 @@ pub fn guarded<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> R
     let blocked = rules.blocked_addresses();
     // The address of another proxy is not the client's choice.
     if blocked.is_empty() || to.parameters.forwarding == Some(Forwarding::ByProxy) {
-        return Ok(Cow::Borrowed(to));
+        return Ok(to);
     }
     let parameters = Arc::new(BackendParameters { blocked, ..(*to.parameters).clone() });
-    Ok(Cow::Owned(Passed { parameters, ..to.clone() }))
+    Ok(Cow::Owned(Passed { parameters, ..to.into_owned() }))
+}
+
+/// The backend with the local address of connections to it.
+fn sourced<'a>(route: &Route, to: &'a Passed) -> Cow<'a, Passed> {
+    let source = route.settings.proxy.source;
+    if source == to.parameters.source || !matches!(to.url.address, BackendAddress::Tcp(..)) {
+        return Cow::Borrowed(to);
+    }
+    let parameters = Arc::new(BackendParameters { source, ..(*to.parameters).clone() });
+    Cow::Owned(Passed { parameters, ..to.clone() })
 }
 
 /// An error if the access rules of a forwarded request depend on a user whom a worker would authenticate.

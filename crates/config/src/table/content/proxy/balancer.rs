@@ -65,7 +65,7 @@ impl Draft {
             .config
             .sections
             .iter()
-            .flat_map(|section| section.own.proxy.of_place.iter().chain(&section.own.proxy.passes));
+            .flat_map(|section| section.own.proxy.of_place.iter().chain(&section.own.proxy.passes.lines));
         let named = lines.filter_map(|pass| Some((&pass.at, balancer_of(pass.to.as_ref()?)?)));
         let has_members =
             |name: &str| self.config.balancers.iter().any(|one| one.name == name && !one.members.is_empty());
@@ -220,6 +220,9 @@ pub fn set_all(draft: &mut Draft, name: &str, words: &[String]) -> Result<(), St
             draft.warn(&format!("{key} has no effect for balancers: requests do not wait for a free connection"));
             continue;
         }
+        if key == "lbmethod" && value == "heartbeat" {
+            draft.warn("lbmethod=heartbeat counts as bybusyness: members send no messages about their load");
+        }
         let Some(balancer) = draft.balancer(name) else { return Ok(()) };
         let known = parameter(&mut balancer.settings, &key, value).map_err(|why| format!("{key}: {why}"))?;
         if !known {
@@ -248,7 +251,7 @@ fn parameter(settings: &mut BalancerSettings, key: &str, value: &str) -> Result<
         }
         "scolonpathdelim" => settings.semicolon_ends = flag(value)?,
         "nofailover" => settings.no_failover = flag(value)?,
-        "maxattempts" => settings.max_attempts = Some(number(value, &(1..=99))? as u32),
+        "maxattempts" => settings.max_attempts = Some(number(value, &(0..=10_000))? as u32),
         "failontimeout" => settings.fail_on_timeout = flag(value)?,
         "forcerecovery" => settings.force_recovery = flag(value)?,
         "failonstatus" => {
@@ -264,8 +267,7 @@ fn method(name: &str) -> Result<LbMethod, String> {
     match name {
         "byrequests" => Ok(LbMethod::ByRequests),
         "bytraffic" => Ok(LbMethod::ByTraffic),
-        "bybusyness" => Ok(LbMethod::ByBusyness),
-        "heartbeat" => Err("heartbeat needs httpd's own messages between servers; use bybusyness".to_owned()),
+        "bybusyness" | "heartbeat" => Ok(LbMethod::ByBusyness),
         _ => Err(format!("expected byrequests, bytraffic or bybusyness, got \"{name}\"")),
     }
 }

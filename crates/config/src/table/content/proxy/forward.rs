@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use super::section_url;
 use crate::draft::Draft;
-use crate::model::proxy::forward::ProxyRemote;
+use crate::model::proxy::forward::{DirectHost, ProxyRemote, RemoteFrom};
 use crate::model::proxy::{BackendAddress, BackendScheme, BackendUrl};
-use crate::table::row::{HOSTS, MANY, Row, flag, rows, words};
+use crate::table::row::{HOSTS, MANY, Row, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_proxy.c",
@@ -24,6 +24,19 @@ pub static ROWS: &[Row] = rows![
     words("ProxyRemote", HOSTS, "*|URL proxy", 2..=2, remote).because("the server connects to other servers itself"),
     "Sends forwarded requests for URLs that begin with URL to another proxy, http://host:port. Requests of ProxyPass are not \
      sent there.",
+    words("ProxyRemoteMatch", HOSTS, "regex proxy", 2..=2, remote_match).because("see ProxyRemote"),
+    "As ProxyRemote, for URLs that match the regular expression.",
+    words("NoProxy", HOSTS, "domain|network|address|host…", 1..=MANY, |d, words| {
+        let hosts: Result<Vec<DirectHost>, String> = words.iter().map(|word| DirectHost::parse(word)).collect();
+        d.settings().proxy.forward.direct.extend(hosts?);
+        Ok(())
+    })
+    .because("see ProxyRemote"),
+    "Servers that this server asks itself and not through ProxyRemote: `.example.com` with all its hosts, networks such as \
+     `192.168` and `10.0.0.0/8`, addresses, names. For a network the names of other servers are looked up.",
+    word("ProxyDomain", HOSTS, ".domain", domain).because("names without a domain are looked up as they are"),
+    "Redirects GET and HEAD of a host without a domain, `http://www/`, to the same host in this domain, \
+     `http://www.example.com/`. The domain begins with a dot.",
     words("AllowCONNECT", HOSTS, "port|first-last…", 1..=MANY, connect)
         .of("mod_proxy_connect.c")
         .because("without a line 443 and 563, the ports of https and of news over TLS, as in httpd"),
@@ -58,11 +71,36 @@ fn block(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 /// `ProxyRemote *|URL proxy`
 fn remote(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [from, to] = args else { return Ok(()) };
+    let from = match section_url::canonical(from) {
+        all if all == "*" => RemoteFrom::All,
+        begin => RemoteFrom::Begin(begin),
+    };
+    add_remote(draft, from, to)
+}
+
+/// `ProxyRemoteMatch regex proxy`
+fn remote_match(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [regex, to] = args else { return Ok(()) };
+    let from = RemoteFrom::Match(draft.pattern(regex)?);
+    add_remote(draft, from, to)
+}
+
+/// `ProxyDomain .domain`
+fn domain(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if !word.starts_with('.') || word.len() < 2 || !word.bytes().all(is_usual) {
+        return Err(format!("expected a domain that begins with a dot, got \"{word}\""));
+    }
+    draft.settings().proxy.forward.domain = Some(word.to_ascii_lowercase());
+    Ok(())
+}
+
+fn add_remote(draft: &mut Draft, from: RemoteFrom, to: &str) -> Result<(), String> {
     let to = BackendUrl::parse(to)?;
     if to.scheme != BackendScheme::Http || !matches!(to.address, BackendAddress::Tcp(..)) {
         return Err(format!("expected a proxy of the form http://host:port, got {to}"));
     }
-    let (from, at) = (section_url::canonical(from), draft.at.clone());
+    let at = draft.at.clone();
     draft.settings().proxy.forward.remotes.push(ProxyRemote { from, to, at });
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::draft::Draft;
 use crate::model::context::SectionContext;
 use crate::model::proxy::{BackendParameters, Upgrade};
-use crate::syntax::value::{duration, flag};
+use crate::syntax::value::{duration, flag, number};
 use crate::table::row::{Contexts, HOSTS, places};
 
 /// Hosts, and `<Location>` whose path then stands for the argument.
@@ -54,6 +54,18 @@ pub fn backend_parameter(
         "min" | "max" | "smax" | "acquire" | "keepalive" | "ping" | "flushpackets" | "flushwait" | "iobuffersize"
         | "receivebuffersize" | "responsefieldsize" => {
             draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
+        }
+        "addressttl" => {
+            number(value, &(0..=1_000_000)).map_err(|why| format!("{name}: {why}"))?;
+            draft.warn("addressttl has no effect: addresses of a name are looked up again after 5 s");
+        }
+        "flusher" | "secret" => {
+            draft.warn(&format!(
+                "{name} has no effect: it is for the schemes fdpass:// and ajp://, which are not supported"
+            ));
+        }
+        "route" | "redirect" | "lbset" | "loadfactor" => {
+            draft.warn(&format!("{name} has no effect: this backend is no member of a balancer; use BalancerMember"));
         }
         _ => {
             return Err(format!(

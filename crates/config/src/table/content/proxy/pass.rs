@@ -35,6 +35,16 @@ pub static ROWS: &[Row] = rows![
     .replacing(Replacing::UnlessInterpolated)
     .because("see ProxyPass"),
     "As ProxyPass, for paths that match the regular expression; `$1` in the backend's path is the text of its first group. Without such a group the whole path follows.",
+    flag("ProxyPassInherit", HOSTS, |d, on| d.host().inherits_passes = Some(on))
+        .default("On", "as in httpd: virtual hosts pass the main server's paths, too"),
+    "Whether the ProxyPass lines of the main server apply in a virtual host. Off in the main server is the default of all hosts.",
+    word("ProxySourceAddress", HOSTS, "address", |d, text| {
+        let address = text.parse().map_err(|_| format!("expected an IP address of this machine, got \"{text}\""))?;
+        d.settings().proxy.source = Some(address);
+        Ok(())
+    })
+    .because("the kernel chooses the address by the route"),
+    "The local address of connections to backends. A backend that has only addresses of the other version of IP is not reached.",
     words("ProxyPassReverse", PASSES, "[/url-path] URL", 1..=3, reverse)
         .replacing(Replacing::UnlessInterpolated)
         .because("backends that know their public address need no rewriting"),
@@ -132,7 +142,7 @@ fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
     let pass = ProxyPass { from, to, parameters, at: draft.at.clone() };
     match in_place {
         true => draft.settings().proxy.of_place = Some(pass),
-        false => draft.settings().proxy.passes.push(pass),
+        false => draft.settings().proxy.passes.lines.push(pass),
     }
     Ok(())
 }

@@ -264,6 +264,48 @@ fn a_directory_is_trusted_by_its_certificate() {
 }
 
 #[test]
+fn a_directory_that_asks_for_a_certificate_gets_it() {
+    let url = |port: u16| format!("AuthLDAPURL \"ldaps://localhost:{port}/dc=example,dc=org\"\nRequire valid-user");
+    let own = "LDAPTrustedClientCert CERT_BASE64 @DIR@/own.crt\nLDAPTrustedClientCert KEY_BASE64 @DIR@/own.key\n";
+    let answers = |everywhere: &str, trust: &str| {
+        let site = site().certificate("ldap", &["localhost"]).certificate("own", &["client.example"]);
+        let directory = Directory::start(&site, ENTRIES);
+        let places = place("user", directory.port, &url(directory.secure_port))
+            + &place("only", directory.port, &format!("{trust}{}", url(directory.secure_port)));
+        let server = site.serve(&format!("LDAPTrustedGlobalCert CA_BASE64 @DIR@/ldap.crt\n{everywhere}{places}"));
+        ["user", "only"].map(|place| status(&server, place, "ann", "secret"))
+    };
+    assert_eq!(answers("", own), [500, 200], "without a certificate, and with one");
+    assert_eq!(answers(&own.replace("Client", "Global"), ""), [200; 2]);
+    assert_eq!(answers("", &own.replace("own.key", "ldap.key")), [500; 2], "the key of another certificate");
+}
+
+#[test]
+fn a_requirement_of_the_directory_sets_variables_with_a_prefix_of_their_own() {
+    let show = "package Show;\nuse strict;\nuse Apache::Constants qw(:common);\n\
+        sub handler { my $r = shift; $r->send_http_header('text/plain');\n\
+        $r->print(join ' ', map { $_ // '-' } @ENV{qw(AUTHENTICATE_CN AUTHORIZE_CN X_CN)}); OK }\n\
+        sub pass { DECLINED }\n1;\n";
+    let site = site().file("lib/Show.pm", show);
+    let directory = Directory::start(&site, ENTRIES);
+    let place = |name: &str, rules: &str| {
+        place(name, directory.port, &format!("SetHandler perl-script\nPerlHandler Show\n{rules}"))
+    };
+    let server = site.serve(&format!(
+        "PerlLib lib\nPerlModule Show\n{}{}{}{}",
+        place("none", "Require valid-user"),
+        place("usual", "Require ldap-attribute sn=Lee"),
+        place("own", "AuthLDAPAuthorizePrefix X_\nRequire ldap-attribute sn=Lee"),
+        place("worker", "PerlAuthzHandler Show::pass\nRequire ldap-attribute sn=Lee"),
+    ));
+    let seen = |name: &str| server.send(get_as(&format!("/{name}/x"), "ann", "secret")).is(200).text();
+    assert_eq!(seen("none"), "Ann Lee - -");
+    assert_eq!(seen("usual"), "Ann Lee Ann Lee -");
+    assert_eq!(seen("own"), "Ann Lee - Ann Lee");
+    assert_eq!(seen("worker"), "Ann Lee Ann Lee -");
+}
+
+#[test]
 fn an_incomplete_or_wrong_directory_is_an_error() {
     let check = |rules: &str| {
         let site = Site::new();
@@ -278,7 +320,9 @@ fn an_incomplete_or_wrong_directory_is_an_error() {
     assert!(check("Require ldap-filter (a").contains("expected a filter"));
     assert!(check("Require ldap-attribute staff").contains("expected attribute=value"));
     assert!(check("AuthLDAPBindPassword exec:/bin/pass").contains("no program is run"));
-    assert!(check("AuthLDAPAuthorizePrefix X_").contains("is not supported"));
+    assert!(check("AuthLDAPAuthorizePrefix \"X Y\"").contains("expected a name of letters and digits"));
+    assert!(check("LDAPTrustedClientCert CA_BASE64 a").contains("expected CERT_BASE64 or KEY_BASE64"));
+    assert!(check("LDAPTrustedClientCert CERT_BASE64 a word").contains("files with a password are not read"));
     assert!(check("AuthLDAPInitialBindPattern ( $1").contains("AuthLDAPInitialBindPattern: "));
 
     // A name without a password would be an anonymous bind.

@@ -45,7 +45,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Starts a directory with these entries in LDIF below `dc=example,dc=org`.
+    /// Starts a directory with these entries in LDIF below `dc=example,dc=org`. Where the site has the certificate
+    /// `own`, clients must have it.
     #[track_caller]
     pub fn start(site: &Site, entries: &str) -> Directory {
         let folder = site.path("directory");
@@ -54,6 +55,11 @@ impl Directory {
             true => site.filled("TLSCertificateFile @DIR@/ldap.crt\nTLSCertificateKeyFile @DIR@/ldap.key"),
             false => String::new(),
         };
+        let clients = match site.has("own.crt") {
+            true => site.filled("\nTLSCACertificateFile @DIR@/own.crt\nTLSVerifyClient demand"),
+            false => String::new(),
+        };
+        let tls = tls + &clients;
         let folder = folder.to_string_lossy().into_owned();
         site.write("slapd.conf", &CONF.replace("@TLS@", &tls).replace("@FOLDER@", &folder));
         site.write("entries.ldif", &format!("{BASE}{entries}"));

@@ -32,7 +32,7 @@ pub use identity::Identity;
 pub use server::Servers;
 pub use sessions::Sessions;
 pub use ticket_keys::TicketKeys;
-pub use trusted::trusted;
+pub use trusted::{own_certificate, trusted};
 pub use verifier::BackendVerifier;
 
 use config::{Config, ConfigError};

@@ -1,11 +1,12 @@
-//! Authorities that directories and databases are trusted by.
+//! Authorities that directories and databases are trusted by, and the certificate that a directory asks for.
 
 use std::path::{Path, PathBuf};
 
 use rustls::RootCertStore;
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use crate::identity::private_key;
 use config::regular;
 
 /// The authorities of the system, as Debian's package ca-certificates writes them.
@@ -21,6 +22,25 @@ pub fn trusted(files: &[PathBuf], directive: &str) -> Result<RootCertStore, Stri
         files => files.iter().try_for_each(|file| add(&mut roots, file, directive))?,
     }
     Ok(roots)
+}
+
+/// The certificates in a file and the key in another or the same one, in PEM. The error begins with the file's path.
+pub fn own_certificate(
+    certificate: &Path,
+    key: &Path,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
+    let text = |path: &Path| {
+        let read = regular::read(path, MAX_BYTES).map_err(|error| format!("{}: {error}", path.display()));
+        read.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(text(certificate)?.as_bytes()).flatten().collect();
+    if chain.is_empty() {
+        return Err(format!("{} contains no certificate: expected PEM", certificate.display()));
+    }
+    let key_text = text(key)?;
+    let found = private_key(&key_text)
+        .map_err(|_| format!("{} contains no key that can be used: expected PEM without a password", key.display()));
+    Ok((chain, found?))
 }
 
 fn add(roots: &mut RootCertStore, file: &Path, directive: &str) -> Result<(), String> {

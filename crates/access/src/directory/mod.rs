@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use config::access::ldap::{LdapSecurity, Secret};
-use config::access::{LdapPlace, LdapRequirement, LdapServer};
+use config::access::{AccessRules, LdapPlace, LdapRequirement, LdapServer};
 use connection::{DirectoryConnection, DirectoryFailure};
 pub use search::DirectoryAnswer;
 
@@ -31,11 +31,14 @@ pub struct DirectoryEntry {
 }
 
 impl DirectoryEntry {
-    /// Variables for programs.
-    pub fn variables(&self) -> impl Iterator<Item = (String, &str)> {
-        self.attributes
-            .iter()
-            .map(|(name, value)| (format!("AUTHENTICATE_{}", name.to_ascii_uppercase()), value.as_str()))
+    /// Variables for programs: the attributes behind AUTHENTICATE_, and behind a second prefix where a requirement asks
+    /// the directory.
+    pub fn variables<'a>(&'a self, rules: &AccessRules) -> impl Iterator<Item = (String, &'a str)> + use<'a> {
+        let prefixes = [Some("AUTHENTICATE_".to_owned()), rules.authorize_prefix().map(str::to_ascii_uppercase)];
+        prefixes.into_iter().flatten().flat_map(|prefix| {
+            let named = move |name: &str| format!("{prefix}{}", name.to_ascii_uppercase());
+            self.attributes.iter().map(move |(name, value)| (named(name), value.as_str()))
+        })
     }
 }
 

@@ -1,11 +1,11 @@
-//! TLS towards directories: whose certificates are trusted.
+//! TLS towards directories: whose certificates are trusted, and the server's own.
 
 use std::sync::Arc;
 
 use config::access::LdapServer;
 use rustls::ClientConfig;
 use rustls::crypto::ring;
-use tls::{BackendVerifier, trusted};
+use tls::{BackendVerifier, own_certificate, trusted};
 
 /// `LDAPVerifyServerCert Off`: a certificate need only belong to the key.
 const ANY_CERTIFICATE: BackendVerifier = BackendVerifier { roots: None, name: false, expire: false };
@@ -15,10 +15,12 @@ pub fn client(server: &LdapServer) -> Result<ClientConfig, String> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
-    Ok(match server.verify {
-        true => {
-            builder.with_root_certificates(trusted(&server.authorities, "LDAPTrustedGlobalCert")?).with_no_client_auth()
-        }
-        false => builder.dangerous().with_custom_certificate_verifier(Arc::new(ANY_CERTIFICATE)).with_no_client_auth(),
-    })
+    let builder = match server.verify {
+        true => builder.with_root_certificates(trusted(&server.authorities, "LDAPTrustedGlobalCert")?),
+        false => builder.dangerous().with_custom_certificate_verifier(Arc::new(ANY_CERTIFICATE)),
+    };
+    let Some(certificate) = &server.own.certificate else { return Ok(builder.with_no_client_auth()) };
+    let key = server.own.key.as_ref().unwrap_or(certificate);
+    let (chain, key) = own_certificate(certificate, key).map_err(|why| format!("LDAPTrustedClientCert {why}"))?;
+    builder.with_client_auth_cert(chain, key).map_err(|error| format!("LDAPTrustedClientCert: {error}"))
 }

@@ -51,7 +51,7 @@ impl Users {
         }
         let about = QuestionSubject::Password(claimed.user.clone(), claimed.password.clone());
         let place = rules.sources().get(number).and_then(|source| directory_of(source, rules));
-        let question = self.question(place.as_ref(), server, about);
+        let question = self.question(place.as_ref(), &rules.directory_server(server), about);
         let question = question.map_err(|why| AuthAttempt::Settled(Proof::Misconfigured(why)))?.at(number);
         match self.answer(&question, server.cache_life) {
             Some(DirectoryAnswer::Known(entry)) => Ok(user_of(&question, entry)),
@@ -90,7 +90,7 @@ impl Users {
             words: words.to_vec(),
         };
         let about = QuestionSubject::Requirement(about);
-        match self.question(rules.directory.as_ref(), server, about) {
+        match self.question(rules.directory.as_ref(), &rules.directory_server(server), about) {
             Err(why) => DirectoryRequirement::Misconfigured(why),
             Ok(question) => match self.answer(&question, server.operation_cache_life) {
                 Some(DirectoryAnswer::Meets(met)) => DirectoryRequirement::Known(met),

@@ -123,11 +123,6 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "the server searches a directory as AuthLDAPBindDN and trusts it by LDAPTrustedGlobalCert; use these",
-        names: "AuthLDAPAuthorizePrefix AuthLDAPCharsetConfig LDAPTrustedClientCert",
-    },
-    Group {
-        fate: Refused,
         advice: "allow methods with <LimitExcept>, or in a Perl handler",
         names: "AllowOverrideList RegexDefaultOptions UnsafeRedirect",
     },

@@ -15,6 +15,8 @@ pub struct LdapServer {
     pub mode: Option<LdapSecurity>,
     /// `LDAPTrustedGlobalCert`: files of authorities in PEM. Empty: the authorities of the system.
     pub authorities: Vec<PathBuf>,
+    /// `LDAPTrustedClientCert`, in the place or in `LDAPTrustedGlobalCert`.
+    pub own: LdapIdentity,
     /// `LDAPVerifyServerCert`
     pub verify: bool,
     /// `LDAPConnectionTimeout`
@@ -29,11 +31,33 @@ pub struct LdapServer {
     pub idle: Option<Duration>,
 }
 
+/// Files of the certificate that a directory asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct LdapIdentity {
+    /// `CERT_BASE64`: the certificate, in PEM.
+    pub certificate: Option<PathBuf>,
+    /// `KEY_BASE64`: its key; `None`: the certificate's file has it.
+    pub key: Option<PathBuf>,
+}
+
+impl LdapIdentity {
+    /// Sets a file by its type. False: another type.
+    pub fn set(&mut self, kind: &str, path: PathBuf) -> bool {
+        match kind.to_ascii_uppercase().as_str() {
+            "CERT_BASE64" => self.certificate = Some(path),
+            "KEY_BASE64" => self.key = Some(path),
+            _ => return false,
+        }
+        true
+    }
+}
+
 impl Default for LdapServer {
     fn default() -> LdapServer {
         LdapServer {
             mode: None,
             authorities: Vec::new(),
+            own: LdapIdentity::default(),
             verify: true,
             connection_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(60),
@@ -74,6 +98,8 @@ pub struct LdapPlace {
     pub sub_group_classes: Vec<String>,
     /// `AuthLDAPRemoteUserAttribute`
     pub remote_user_attribute: Option<String>,
+    /// `AuthLDAPAuthorizePrefix`
+    pub authorize_prefix: String,
     /// `AuthLDAPRemoteUserIsDN`
     pub remote_user_is_dn: bool,
     /// `AuthLDAPInitialBindAsUser`: the user's entry is searched as the user.
@@ -143,6 +169,7 @@ impl Default for LdapPlace {
             sub_group_attributes: Vec::new(),
             sub_group_classes: Vec::new(),
             remote_user_attribute: None,
+            authorize_prefix: "AUTHORIZE_".to_owned(),
             remote_user_is_dn: false,
             initial_bind_as_user: false,
             initial_bind: None,

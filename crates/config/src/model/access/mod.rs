@@ -14,11 +14,12 @@ mod sources;
 mod sql;
 mod words;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::ldap::{LdapPlace, LdapRequirement, LdapServer};
+pub use self::ldap::{LdapIdentity, LdapPlace, LdapRequirement, LdapServer};
 use crate::model::response::expr::ExprText;
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order, host_name};
@@ -91,6 +92,8 @@ settings! {
     digest_domain: Option<String> => Option<String>, keep;
     /// `AuthDigestQop auth|none`
     digest_qop: Option<bool> => Option<bool>, keep;
+    /// `LDAPTrustedClientCert`; empty: that of the server.
+    directory_identity: Option<LdapIdentity> => LdapIdentity, replace;
     /// `AuthDigestNonceLifetime`
     nonce_lifetime: Option<NonceLifetime> => NonceLifetime, replace;
     /// `AuthGroupFile`
@@ -241,6 +244,22 @@ impl AccessRules {
     pub fn database(&self) -> Result<Database, String> {
         match (self.database_driver, &self.database_params) {
             (Some(driver), Some(params)) => {
+    /// The settings of connections to the directory of the place.
+    pub fn directory_server<'a>(&self, server: &'a LdapServer) -> Cow<'a, LdapServer> {
+        match &self.directory_identity {
+            own if *own == LdapIdentity::default() => Cow::Borrowed(server),
+            own => Cow::Owned(LdapServer { own: own.clone(), ..server.clone() }),
+        }
+    }
+
+    /// The prefix of variables with attributes of the user's entry, if a directory decides whether the user has access:
+    /// `AuthLDAPAuthorizePrefix`.
+    pub fn authorize_prefix(&self) -> Option<&str> {
+        let place = self.directory.as_deref()?;
+        let asks = self.requires.iter().any(|line| line.what.asks_about_entry());
+        asks.then_some(place.authorize_prefix.as_str())
+    }
+
                 Ok(Database { driver, params: params.clone(), set_up: self.database_set_up.clone() })
             }
             _ => Err("the database needs DBDriver and DBDParams".to_owned()),

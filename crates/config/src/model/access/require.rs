@@ -251,6 +251,15 @@ impl Require {
             Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
             Require::Not(part) => std::slice::from_ref(part),
             _ => &[],
+    /// Whether the requirement, or a part of it, is about the user's entry in a directory.
+    pub(super) fn asks_about_entry(&self) -> bool {
+        match self {
+            Require::Ldap(kind, _) => *kind != LdapRequirement::Search,
+            Require::Lines(lines) => lines.iter().any(|line| line.what.asks_about_entry()),
+            what => what.parts().iter().any(Require::asks_about_entry),
+        }
+    }
+
         }
     }
 

@@ -78,6 +78,19 @@ pub static ROWS: &[Row] = rows![
     })
     .because("REMOTE_USER is the name that the client sent"),
     "The attribute whose value becomes REMOTE_USER; without a value, it is the name that the client sent.",
+    word("AuthLDAPAuthorizePrefix", AUTH_CONFIG, "prefix", |d, prefix| {
+        place(d).authorize_prefix = attribute(prefix)?;
+        Ok(())
+    })
+    .because("AUTHORIZE_, as in httpd"),
+    "Prefix of variables that programs get beside those with AUTHENTICATE_, where `Require ldap-…` decides about a user whose \
+     password the directory has checked: the attributes of AuthLDAPURL, as AUTHORIZE_MAIL.",
+    word("AuthLDAPCharsetConfig", SERVER, "file", |d, _| {
+        d.warn("names of users are taken as UTF-8, which browsers send, and are not converted from the charset of a language");
+        Ok(())
+    })
+    .because("directories and browsers use UTF-8"),
+    "Accepted, with a warning: names of users are UTF-8.",
     flag("AuthLDAPRemoteUserIsDN", AUTH_CONFIG, |d, on| place(d).remote_user_is_dn = on)
         .because("off: programs expect short names"),
     "On: REMOTE_USER is the name of the user's entry.",
@@ -93,7 +106,12 @@ pub static ROWS: &[Row] = rows![
         .of("mod_ldap.c")
         .because("the authorities of the system, in /etc/ssl/certs/ca-certificates.crt"),
     "A file of authorities in PEM, of which one must have signed the directory's certificate: CA_BASE64 and its path. May be \
-     written several times. Other types are refused.",
+     written several times. CERT_BASE64 and KEY_BASE64 are as in LDAPTrustedClientCert, for all places. Other types are refused.",
+    words("LDAPTrustedClientCert", AUTH_CONFIG, "CERT_BASE64|KEY_BASE64 path", 2..=3, own)
+        .of("mod_ldap.c")
+        .because("few directories ask for a certificate"),
+    "The server's certificate and its key in PEM, for directories that ask for one over TLS. Without KEY_BASE64 the file of \
+     CERT_BASE64 has the key, too. The user that the server runs as reads the files. Other types, and keys with a password, are refused.",
     flag("LDAPVerifyServerCert", SERVER, |d, on| d.config.ldap.verify = on)
         .of("mod_ldap.c")
         .default("on", "without it, anyone between server and directory reads the passwords"),
@@ -199,13 +217,37 @@ fn attribute(name: &str) -> Result<String, String> {
 
 /// `LDAPTrustedGlobalCert type path`
 fn trusted(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let [kind, path, ..] = args else { return Ok(()) };
-    if !kind.eq_ignore_ascii_case("CA_BASE64") {
-        return Err(format!("expected CA_BASE64, got \"{kind}\"; convert the file to PEM with openssl"));
-    }
+    let [kind, path, password @ ..] = args else { return Ok(()) };
+    without_password(password)?;
     let path = draft.path(path);
-    draft.config.ldap.authorities.push(path);
+    if kind.eq_ignore_ascii_case("CA_BASE64") {
+        draft.config.ldap.authorities.push(path);
+    } else if !draft.config.ldap.own.set(kind, path) {
+        return Err(format!(
+            "expected CA_BASE64, CERT_BASE64 or KEY_BASE64, got \"{kind}\"; convert the file to PEM with openssl"
+        ));
+    }
     Ok(())
+}
+
+/// `LDAPTrustedClientCert type path`
+fn own(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [kind, path, password @ ..] = args else { return Ok(()) };
+    without_password(password)?;
+    let path = draft.path(path);
+    match draft.settings().access.directory_identity.get_or_insert_default().set(kind, path) {
+        true => Ok(()),
+        false => {
+            Err(format!("expected CERT_BASE64 or KEY_BASE64, got \"{kind}\"; convert the file to PEM with openssl"))
+        }
+    }
+}
+
+fn without_password(password: &[String]) -> Result<(), String> {
+    match password {
+        [] => Ok(()),
+        _ => Err("files with a password are not read; remove it with `openssl pkey -in OLD -out NEW`".to_owned()),
+    }
 }
 
 /// `LDAPConnectionPoolTTL seconds`

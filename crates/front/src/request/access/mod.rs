@@ -149,7 +149,7 @@ fn admitted(
         context.add_field(if is_forwarded { PROXY_AUTHENTICATION_INFO } else { AUTHENTICATION_INFO }, value);
     }
     context.visitor_mut().identify(name, user);
-    variables::name_user(context);
+    variables::name_user(context, route);
     Ok(())
 }
 

@@ -200,25 +200,26 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
         variables.set("TRACE_ID", Some(trace.trace_id()));
     }
     secure(context, route, &mut variables);
-    add_user(context, &mut variables);
+    add_user(context, route, &mut variables);
     let mut environment = context.environment.borrow_mut();
     (environment.current, environment.lacks_id) = (variables, lacks_id);
 }
 
 /// Sets the variables about the user who was authenticated: `AUTHENTICATE_` and the name of a column, as in httpd.
-pub fn name_user(context: &RequestContext) {
+pub fn name_user(context: &RequestContext, route: &Route) {
     let mut environment = context.environment.borrow_mut();
-    add_user(context, &mut environment.current);
+    add_user(context, route, &mut environment.current);
 }
 
-fn add_user(context: &RequestContext, variables: &mut Variables) {
+fn add_user(context: &RequestContext, route: &Route, variables: &mut Variables) {
+    let rules = &route.settings.access;
     let visitor = context.visitor();
     for (column, value) in visitor.user().iter().flat_map(|user| &user.records.columns) {
         let name: String = column.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         variables.set(&format!("AUTHENTICATE_{}", name.to_ascii_uppercase()), Some(value.clone()));
     }
     for (name, value) in
-        visitor.user().iter().filter_map(|user| user.records.entry.as_ref()).flat_map(|entry| entry.variables())
+        visitor.user().iter().filter_map(|user| user.records.entry.as_ref()).flat_map(|entry| entry.variables(rules))
     {
         variables.set(&name, Some(value.to_owned()));
     }

@@ -206,7 +206,7 @@ impl<'a> AccessCheck<'a> {
         }));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, user.method.name());
-            let variables = user.records.entry.iter().flat_map(|entry| entry.variables());
+            let variables = user.records.entry.iter().flat_map(|entry| entry.variables(self.rules));
             let changes: Vec<_> = variables.map(|(name, value)| (name, Some(value.to_owned()))).collect();
             apache::change_variables(request, &changes);
             user.info.iter().for_each(|info| apache::set_authentication_info(request, info));

@@ -86,6 +86,52 @@ const QUERIES: &str = "AuthType Basic\nAuthName x\nAuthBasicProvider dbd\n\
     AuthDBDUserPWQuery \"SELECT hash, phone FROM users WHERE name = %s\"\n\
     AuthzDBDQuery \"SELECT team FROM teams WHERE name = %s\"\n";
 
+/// The server's user writes the database.
+#[test]
+fn a_statement_notes_that_users_come_and_go_and_redirects_them() {
+    let site =
+        with_sqlite().file("htdocs/in/a.txt", "in").file("htdocs/out/a.txt", "out").file("htdocs/bad/a.txt", "bad");
+    run(
+        &site,
+        "sqlite3",
+        &[
+            "users.sqlite",
+            "alter table users add column logins int default 0; alter table users add column page text; update users set page = '/start?a'",
+        ],
+    );
+    run(&site, "sh", &["-c", "mkdir -m 777 db && chmod 666 users.sqlite && mv users.sqlite db"]);
+    let place = |name: &str, rules: &str| {
+        format!(
+            "<Location /{name}>\n{BASIC}AuthBasicProvider dbd\nAuthDBDUserPWQuery \"SELECT hash FROM users WHERE name = %s\"\n\
+             {rules}\n</Location>\n"
+        )
+    };
+    let server = site.serve(&format!(
+        "DBDriver sqlite3\nDBDParams @DIR@/db/users.sqlite\n{}{}{}",
+        place(
+            "in",
+            "AuthzDBDQuery \"UPDATE users SET logins = logins + 1 WHERE name = %s\"\nRequire dbd-login\n\
+             AuthzDBDRedirectQuery \"SELECT page FROM users WHERE name = %s\""
+        ),
+        place(
+            "out",
+            "AuthzDBDQuery \"UPDATE users SET logins = 0 WHERE name = %s\"\nRequire dbd-logout\nAuthzDBDLoginToReferer On"
+        ),
+        place("bad", "AuthzDBDQuery \"UPDATE nowhere SET logins = 0 WHERE name = %s\"\nRequire dbd-login"),
+    ));
+    let logins = || run(&server.site, "sqlite3", &["db/users.sqlite", "select name, logins from users order by name"]);
+    server.get("/in/a.txt").is(401);
+    server.send(get_as("/in/a.txt", "ana", "wrong")).is(401);
+    assert_eq!(logins(), "ana|0\nben|0\n");
+    let entered = server.send(get_as("/in/a.txt", "ana", "secret")).is(302);
+    assert_eq!((entered.header("Location").as_deref(), &*logins()), (Some("/start?a"), "ana|1\nben|0\n"));
+    assert_eq!(server.send(get_as("/out/a.txt", "ana", "secret")).is(200).text(), "out", "no page before");
+    let left = server.send(get_as("/out/a.txt", "ana", "secret").header("Referer", "http://x.example/before")).is(302);
+    assert_eq!((left.header("Location").as_deref(), &*logins()), (Some("http://x.example/before"), "ana|0\nben|0\n"));
+    server.send(get_as("/bad/a.txt", "ana", "secret")).is(500);
+    server.logged("AuthzDBDQuery: SQLite");
+}
+
 #[test]
 fn a_query_finds_users_and_groups_in_sqlite() {
     let conf = conf(&format!("{QUERIES}Require dbd-group guests staff"));

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::User;
 use super::answers::SqlAnswers;
 use super::user_files::{NoAnswer, UserFileReading, UserFiles};
-use config::access::{AccessRules, GroupSource};
+use config::access::{AccessRules, GroupSource, SqlQuery};
 use databases::SqlQuestion;
 
 impl UserFiles {
@@ -63,6 +63,27 @@ impl UserFiles {
             Err(reading) => Err(NoAnswer::Unread(UserFileReading::Dbm(reading))),
         }
     }
+}
+
+/// The statement of `Require dbd-login` and `dbd-logout`, for a user.
+pub fn statement(rules: &AccessRules, user: Option<&User>) -> Result<SqlQuestion, String> {
+    let query = rules.group_query.clone().ok_or("Require dbd-login and dbd-logout need an AuthzDBDQuery here")?;
+    question(rules, user, query)
+}
+
+/// Executes a statement, which may take seconds.
+pub fn execute(statement: &SqlQuestion) -> Result<(), String> {
+    databases::ask(statement).map(drop)
+}
+
+/// The query of `AuthzDBDRedirectQuery`, for a user. `None` without one.
+pub fn redirect_question(rules: &AccessRules, user: Option<&User>) -> Option<Result<SqlQuestion, String>> {
+    Some(question(rules, user, rules.redirect_query.clone()?))
+}
+
+fn question(rules: &AccessRules, user: Option<&User>, query: SqlQuery) -> Result<SqlQuestion, String> {
+    let values = vec![user.map(|user| user.name.clone()).unwrap_or_default()];
+    Ok(SqlQuestion { database: rules.database()?, query, values })
 }
 
 /// The first column of each row.

@@ -26,6 +26,11 @@ impl Inquiries {
         known
     }
 
+    /// Whether an inquiry was answered.
+    pub fn has(&self, inquiry: &AccessInquiry) -> bool {
+        self.answers.iter().any(|(known, _)| known == inquiry)
+    }
+
     /// The open inquiry. An error if there is none, or if the request has its maximum of answers.
     pub fn take_open(&self) -> Result<AccessInquiry, &'static str> {
         self.open.take().filter(|_| self.answers.len() < MAX_ANSWERS).ok_or(TOO_MANY_INQUIRIES)

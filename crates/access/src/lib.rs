@@ -43,6 +43,7 @@ pub use basic::{CERTIFICATE_PASSWORD, basic_credentials, credentials, is_faked};
 pub use cached::forget as forget_cached_hashes;
 pub use directory::{DirectoryAnswer, DirectoryEntry, DirectoryPassword, DirectoryQuestion};
 pub use files::{FileCache, FileLook, FileReading};
+pub use groups::{execute, redirect_question, statement};
 pub use inquiries::{Inquiries, TOO_MANY_INQUIRIES};
 pub use password::PasswordCheck;
 pub use proof::{AuthRequest, CacheScope, Proof};

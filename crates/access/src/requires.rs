@@ -30,6 +30,8 @@ pub enum AccessInquiry {
     Forward(Vec<String>),
     /// Whether the directory's entry of the user, or the directory, meets a requirement with these words.
     Directory(LdapRequirement, Vec<String>),
+    /// Whether the statement of `AuthzDBDQuery` can be executed for the user.
+    Statement,
 }
 
 /// Evaluates the lines of a place, of which one must be met. `None`: no line applies to this method.
@@ -42,7 +44,7 @@ pub fn answer(lines: &[Requirement], facts: &RequestFacts<'_>) -> Option<Require
 pub fn is_about_users(what: &Require) -> bool {
     match what {
         Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) => true,
-        Require::Database(_) | Require::Other => true,
+        Require::Database(_) | Require::Statement | Require::Other => true,
         Require::Computed(of, _) => *of != NameKind::Host,
         Require::FileOwner(_) | Require::FileGroup(_) => true,
         Require::Ldap(kind, _) => *kind != LdapRequirement::Search,
@@ -108,6 +110,8 @@ fn evaluate(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
             let words = if kind.is_filter() { vec![words.whole(facts.text)] } else { words.of(facts.text) };
             learned(facts, AccessInquiry::Directory(*kind, words))
         }
+        Require::Statement if facts.user.is_none() => RequirementAnswer::NeedsUser,
+        Require::Statement => learned(facts, AccessInquiry::Statement),
         Require::Provider(provider) => (facts.provider)(provider),
         Require::Other => user(facts, |_| false),
         Require::Not(part) => match evaluate(part, facts) {

@@ -116,7 +116,7 @@ const GROUPS: &[Group] = &[
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
             Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \
-            AuthzDBDLoginToReferer AuthzDBDRedirectQuery AuthDefaultAuthoritative=on AuthzDBMAuthoritative=on \
+            AuthDefaultAuthoritative=on AuthzDBMAuthoritative=on \
             AuthzDefaultAuthoritative=on AuthzGroupFileAuthoritative=on AuthzLDAPAuthoritative=on AuthzOwnerAuthoritative=on \
             AuthzUserAuthoritative=on AuthDBMAuthoritative AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
             AuthnzFcgiCheckAuthnProvider AuthnzFcgiDefineProvider",
@@ -147,7 +147,7 @@ const GROUPS: &[Group] = &[
             SessionCookieName SessionCookieName2 SessionCookieRemove SessionCryptoCipher SessionCryptoDriver \
             SessionCryptoPassphrase SessionCryptoPassphraseFile SessionDBDCookieName SessionDBDCookieName2 \
             SessionDBDCookieRemove SessionDBDDeleteLabel SessionDBDInsertLabel SessionDBDPerUser SessionDBDSelectLabel \
-            SessionDBDUpdateLabel DBDPrepareSQL",
+            SessionDBDUpdateLabel",
     },
     Group {
         fate: Refused,

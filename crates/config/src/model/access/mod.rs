@@ -80,6 +80,10 @@ settings! {
     realm_query: Option<SqlQuery> => Option<SqlQuery>, keep;
     /// `AuthzDBDQuery`
     group_query: Option<SqlQuery> => Option<SqlQuery>, keep;
+    /// `AuthzDBDRedirectQuery`
+    redirect_query: Option<SqlQuery> => Option<SqlQuery>, keep;
+    /// `AuthzDBDLoginToReferer`
+    login_to_referer: Option<bool> => Option<bool>, keep;
     /// `AuthnCacheProvideFor`: names of providers.
     cached_sources: Option<Vec<String>> => Vec<String>, replace;
     /// `AuthnCacheContext`
@@ -88,12 +92,12 @@ settings! {
     cache_timeout: Option<CacheTimeout> => CacheTimeout, replace;
     /// `AuthLDAPURL` and the settings beside it: a section that has one of them inherits none.
     directory: Option<Arc<LdapPlace>> => Option<Arc<LdapPlace>>, keep;
+    /// `LDAPTrustedClientCert`; empty: that of the server.
+    directory_identity: Option<LdapIdentity> => LdapIdentity, replace;
     /// `AuthDigestDomain`: the addresses, separated by spaces.
     digest_domain: Option<String> => Option<String>, keep;
     /// `AuthDigestQop auth|none`
     digest_qop: Option<bool> => Option<bool>, keep;
-    /// `LDAPTrustedClientCert`; empty: that of the server.
-    directory_identity: Option<LdapIdentity> => LdapIdentity, replace;
     /// `AuthDigestNonceLifetime`
     nonce_lifetime: Option<NonceLifetime> => NonceLifetime, replace;
     /// `AuthGroupFile`
@@ -240,10 +244,6 @@ impl AccessRules {
         (self.is_basic() || self.is_digest()) && self.sources().iter().any(is_there)
     }
 
-    /// The SQL database, or the message that there is none.
-    pub fn database(&self) -> Result<Database, String> {
-        match (self.database_driver, &self.database_params) {
-            (Some(driver), Some(params)) => {
     /// The settings of connections to the directory of the place.
     pub fn directory_server<'a>(&self, server: &'a LdapServer) -> Cow<'a, LdapServer> {
         match &self.directory_identity {
@@ -260,6 +260,10 @@ impl AccessRules {
         asks.then_some(place.authorize_prefix.as_str())
     }
 
+    /// The SQL database, or the message that there is none.
+    pub fn database(&self) -> Result<Database, String> {
+        match (self.database_driver, &self.database_params) {
+            (Some(driver), Some(params)) => {
                 Ok(Database { driver, params: params.clone(), set_up: self.database_set_up.clone() })
             }
             _ => Err("the database needs DBDriver and DBDParams".to_owned()),

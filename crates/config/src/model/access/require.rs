@@ -57,6 +57,8 @@ pub enum Require {
     Group(Vec<String>),
     /// `dbm-group staff`, `dbm-file-group`, `dbd-group staff`
     Database(GroupRequirement),
+    /// `dbd-login`, `dbd-logout`: the statement of AuthzDBDQuery, which is executed for the user.
+    Statement,
     /// A name defined by PerlAddAuthzProvider.
     Provider(AuthzProvider),
     /// Words that a Perl handler interprets.
@@ -151,6 +153,10 @@ impl Require {
             "dbm-group" => Require::of_database(GroupSource::Dbm, Some(words), vocabulary),
             "dbm-file-group" => Require::of_database(GroupSource::Dbm, None, vocabulary),
             "dbd-group" => Require::of_database(GroupSource::Dbd, Some(words), vocabulary),
+            "dbd-login" | "dbd-logout" if !words.is_empty() => {
+                Err(format!("expected nothing after {kind}, got \"{}\"", words.join(" ")))
+            }
+            "dbd-login" | "dbd-logout" => Ok(Require::Statement),
             "env" => listed(Require::Env),
             "local" => Ok(Require::Local),
             "ssl" | "ssl-verify-client" if !words.is_empty() => {
@@ -245,12 +251,6 @@ impl Require {
         }
     }
 
-    /// Requirements that this one combines.
-    pub fn parts(&self) -> &[Require] {
-        match self {
-            Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
-            Require::Not(part) => std::slice::from_ref(part),
-            _ => &[],
     /// Whether the requirement, or a part of it, is about the user's entry in a directory.
     pub(super) fn asks_about_entry(&self) -> bool {
         match self {
@@ -260,6 +260,12 @@ impl Require {
         }
     }
 
+    /// Requirements that this one combines.
+    pub fn parts(&self) -> &[Require] {
+        match self {
+            Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
+            Require::Not(part) => std::slice::from_ref(part),
+            _ => &[],
         }
     }
 
@@ -305,7 +311,7 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 fn expected(text: &str) -> String {
     format!(
         "expected user, group, valid-user, all granted, all denied, ip, host, forward-dns, local, env, expr, method, \
-         file-owner, file-group, ssl, ssl-verify-client, dbm-group, dbm-file-group, dbd-group, ldap-user, ldap-group, ldap-dn, ldap-attribute, \
+         file-owner, file-group, ssl, ssl-verify-client, dbm-group, dbm-file-group, dbd-group, dbd-login, dbd-logout, ldap-user, ldap-group, ldap-dn, ldap-attribute, \
          ldap-filter or ldap-search, got \"{text}\": \
          other words need a PerlAuthzHandler in this configuration, or a PerlAddAuthzProvider above this line"
     )

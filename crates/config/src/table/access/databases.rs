@@ -12,7 +12,7 @@ use crate::model::access::{
 };
 use crate::model::context::{Rank, Scope, SectionContext};
 use crate::syntax::tree::Directive;
-use crate::table::row::{AUTH_CONFIG, CONTAINERS, HOSTS, MANY, Row, SERVER, path, rows, section, word, words};
+use crate::table::row::{AUTH_CONFIG, CONTAINERS, HOSTS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_authn_dbm.c",
@@ -62,6 +62,16 @@ pub static ROWS: &[Row] = rows![
     .of("mod_dbd.c")
     .because("connections need no preparation"),
     "A statement with which each connection to the database begins. Several lines add up.",
+    words("DBDPrepareSQL", HOSTS, "statement label", 2..=2, |d, args| {
+        let label = args.get(1).map_or("", String::as_str);
+        d.warn(&format!(
+            "no directive uses the statement {label} by its label: each query is prepared by the line that has it"
+        ));
+        Ok(())
+    })
+    .of("mod_dbd.c")
+    .because("queries are prepared without it"),
+    "Accepted, with a warning: in httpd modules of others use such statements by their labels.",
     word("AuthDBDUserPWQuery", CONTAINERS, "query", |d, text| {
         d.settings().access.password_query = Some(SqlQuery::parse(text, 1)?);
         Ok(())
@@ -84,8 +94,22 @@ pub static ROWS: &[Row] = rows![
         Ok(())
     })
     .of("mod_authz_dbd.c")
-    .because("only `Require dbd-group` needs it"),
-    "The query of `Require dbd-group`: `SELECT team FROM authz WHERE user = %s`. The first column of each row is a group.",
+    .because("only `Require dbd-group` and its kin need it"),
+    "The query of `Require dbd-group`: `SELECT team FROM authz WHERE user = %s`. The first column of each row is a group. For \
+     `Require dbd-login` and `dbd-logout` a statement, which is executed once for each request of a user: `UPDATE authn SET login = 1 \
+     WHERE user = %s`. A user for whom it can be executed meets them.",
+    word("AuthzDBDRedirectQuery", CONTAINERS, "query", |d, text| {
+        d.settings().access.redirect_query = Some(SqlQuery::parse(text, 1)?);
+        Ok(())
+    })
+    .of("mod_authz_dbd.c")
+    .because("the page is sent"),
+    "Where a user is redirected to after `Require dbd-login` or `dbd-logout`: `SELECT page FROM authn WHERE user = %s`. The \
+     first column of the first row is the URL. Places with Perl handlers for access do not redirect.",
+    flag("AuthzDBDLoginToReferer", CONTAINERS, |d, on| d.settings().access.login_to_referer = Some(on))
+        .of("mod_authz_dbd.c")
+        .because("off, as in httpd: AuthzDBDRedirectQuery decides"),
+    "On: after `Require dbd-login` or `dbd-logout` a user is redirected to the page that it came from.",
     words("AuthnCacheEnable", SERVER, "", 0..=0, |_, _| Ok(()))
         .of("mod_authn_socache.c")
         .because("the cache is always there"),

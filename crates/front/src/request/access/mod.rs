@@ -4,6 +4,7 @@ pub mod certificate;
 mod guards;
 pub mod passwords;
 pub mod reverse_dns;
+mod statements;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -121,7 +122,12 @@ async fn check(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Res
             return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
         }
         match verdict {
-            AccessVerdict::Allowed => break,
+            AccessVerdict::Allowed => {
+                if inquiries.has(&AccessInquiry::Statement) {
+                    Box::pin(statements::redirect(context, head, route, user.as_ref())).await?;
+                }
+                break;
+            }
             AccessVerdict::Forbidden => return Err(denied(context, route)),
             AccessVerdict::WrongUser => return Err(Box::pin(not_among(context, head, route, user.as_ref())).await),
             AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
@@ -183,6 +189,7 @@ async fn inquire(
             let claimant = claimant(context, route);
             context.services.passwords.meets(&route.settings.access, user, &requirement, &claimant).await?
         }
+        AccessInquiry::Statement => statements::execute(context, route, user).await?,
     };
     answer.map_err(|why| misconfigured(context, route, &why))
 }

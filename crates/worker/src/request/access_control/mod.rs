@@ -308,6 +308,10 @@ impl<'a> AccessCheck<'a> {
                     DirectoryRequirement::Open(question) => users.remember(&question, question.ask()),
                 }
             }
+            AccessInquiry::Statement => {
+                let executed = access::statement(self.rules, user).and_then(|statement| access::execute(&statement));
+                executed.map(|()| true).map_err(|why| format!("AuthzDBDQuery: {why}"))
+            }
         };
         answer.map_err(|why| {
             log_error(self.at.request, &why);

@@ -33,10 +33,10 @@ fn a_click_in_an_image_leads_where_its_map_says() {
 
 #[test]
 fn a_map_that_is_no_map_is_answered_500_and_named_in_the_log() {
-    let site = Site::new().file("htdocs/a.map", "square /a 0,0 9,9\n").file("htdocs/b.map", &"#\n".repeat(200_000));
+    let site = Site::new().file("htdocs/a.map", "rect\n").file("htdocs/b.map", &"#\n".repeat(200_000));
     let server = site.serve("AddHandler imap-file map");
     server.get("/a.map?1,1").is(500);
-    server.logged("\"square\" is no part of a map");
+    server.logged("\"rect\" has no value");
     server.get("/b.map?1,1").is(500);
     server.logged("the image map has more than 256 KB");
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::model::config::Config;
 use crate::model::context::Scope;
 use crate::model::host::{AliasFrom, Host};
+use crate::model::node::NodeSettings;
 use crate::model::remote_ip::RemoteIp;
 use crate::model::server::LogTarget;
 use crate::model::settings::{Section, Settings};
@@ -24,6 +25,9 @@ pub fn dump(config: &Config) -> String {
     );
     writeln!(out, "{:?}\n{:?}\n{:?}", config.pool, config.timeouts, config.limits).unwrap();
     writeln!(out, "{:?}", config.perl).unwrap();
+    if config.node != NodeSettings::default() {
+        writeln!(out, "{:?}", config.node).unwrap();
+    }
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
     config.warm_up.iter().for_each(|request| {

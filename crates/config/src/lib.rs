@@ -38,6 +38,7 @@ pub use model::fastcgi::{fcgi, fcgid, guards as fastcgi_guards, servers as fastc
 pub use model::handler::{BackendHandler, Handler, NamedBy};
 pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use model::identity::{CanonicalName, Named, Signature, Tokens};
+pub use model::node::{CheckTarget, NodeSettings, ReadinessCheck};
 pub use model::options::{DirectoryOptions, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::perl::api::{self as perl_api, PerlFilters, PerlGeneration, PerlOptions};

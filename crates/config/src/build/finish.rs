@@ -174,8 +174,14 @@ impl Draft {
     }
 }
 
-/// `RemoteIPProtoHeader` requires a list of proxies.
+/// `RemoteIPProtoHeader` and `RequestIDHeader` require a list of proxies.
 fn check_remote_ip(draft: &mut Draft) {
+    let is_open = |host: &Host| host.remote_ip.request_id_header.is_some() && host.remote_ip.proxies.is_empty();
+    if draft.config.hosts.iter().any(is_open) {
+        let message =
+            "RequestIDHeader: needs a list of trusted proxies; write RemoteIPInternalProxy or RemoteIPTrustedProxy";
+        draft.errors.push(ConfigError { at: None, message: message.to_owned() });
+    }
     let is_open = |host: &Host| host.remote_ip.proto_header.is_some() && host.remote_ip.proxies.is_empty();
     if draft.config.hosts.iter().any(is_open) {
         let message =

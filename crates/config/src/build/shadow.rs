@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::model::config::{Config, ShadowChanges};
 use crate::model::host::HostAddress;
+use crate::model::node::NodeSettings;
 use crate::model::server::{HistorySetting, Listen, LogTarget, MonitorSettings};
 use crate::syntax::tree::Directive;
 
@@ -42,6 +43,7 @@ fn replace(tree: &mut [Directive], by: &Directive) -> bool {
 pub fn separate(config: &mut Config, shadow: &ShadowChanges) {
     config.pid_file = None;
     config.monitor = MonitorSettings { history: HistorySetting::Off, ..MonitorSettings::default() };
+    config.node = NodeSettings::default();
     config.control_socket = Some(shadow.folder.join("control.sock"));
     config.error_log = LogTarget::File(shadow.folder.join("error.log"));
     config.error_logs.fill(config.error_log.clone());

@@ -14,6 +14,7 @@ use crate::model::clients::{Clients, Spooling};
 use crate::model::fastcgi::servers::StaticServer;
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
+use crate::model::node::NodeSettings;
 use crate::model::overrides::PerlHtaccess;
 use crate::model::perl::api::{MODPERL2, PerlGeneration};
 use crate::model::protocols::Http2;
@@ -128,8 +129,10 @@ pub struct Config {
     pub types: Option<BTreeMap<String, String>>,
     /// `MDomain` and other directives about certificates that the server gets by itself.
     pub managed: ManagedCertificates,
-    /// `AdminListen`, `AdminToken`, `HistoryFile`.
+    /// `AdminListen`, `AdminToken`, `HistoryFile`, `AgentCheckListen`.
     pub monitor: MonitorSettings,
+    /// `ShutdownDelay`, `SlowStart`, `ReadinessCheck`, `RetryStatus`, `LoadReport`.
+    pub node: NodeSettings,
     /// `ControlSocket`; `None`: the master chooses a path.
     pub control_socket: Option<PathBuf>,
     /// Warnings about adjusted or ignored directives, to be logged once.

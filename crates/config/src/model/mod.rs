@@ -13,6 +13,7 @@ pub mod host;
 pub mod identity;
 pub mod log_format;
 pub mod merge;
+pub mod node;
 pub mod options;
 pub mod overrides;
 pub mod perl;

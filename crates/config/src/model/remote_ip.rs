@@ -17,6 +17,8 @@ settings! {
         pub proxies_header: Option<String>, keep;
         /// `RemoteIPProtoHeader`, lower case.
         pub proto_header: Option<String>, keep;
+        /// `RequestIDHeader`, lower case.
+        pub request_id_header: Option<String>, keep;
         /// `RemoteIPProxyProtocol`
         pub proxy_protocol: Option<bool>, keep;
         /// `RemoteIPProxyProtocolExceptions`

@@ -39,9 +39,11 @@ pub struct MonitorSettings {
     pub token: Option<(PathBuf, At)>,
     /// `HistoryFile`
     pub history: HistorySetting,
+    /// `AgentCheckListen`
+    pub agents: Vec<AdminAddress>,
 }
 
-/// An `AdminListen`.
+/// An `AdminListen` or `AgentCheckListen`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdminAddress {
     /// Where the monitor listens.

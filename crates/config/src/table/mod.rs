@@ -96,6 +96,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         budget::ROWS,
         memory::ROWS,
         monitor::ROWS,
+        client::node::ROWS,
         traces::ROWS,
         failures::ROWS,
         perl::pools::ROWS,

@@ -91,7 +91,7 @@ pub(super) static ROWS: &[Row] = rows![
      socket's folder) and sslmode=verify-full. No log and no status shows the password.",
     number("HoldConnections", SERVER, 1..=1_000_000, |d, n| d.config.hold_connections = n as usize)
         .default("10000", "below the usual limit of descriptors, and each needs a few KiB in the front"),
-    "Maximum number of responses that the front holds for programs (Cameleer-Hold). Further ones are answered 503. \
+    "Maximum number of responses that the front holds for programs (Cameleer-Hold). Further ones are answered 500. \
      MaxConnections limits them, too.",
     duration("HoldKeepAlive", ANYWHERE, |d, time| d.settings().hold_keep_alive = Some(time))
         .default("30s", "proxies and address translation end connections that are quiet for a minute"),

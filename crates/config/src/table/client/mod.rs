@@ -1,4 +1,4 @@
-//! Directives about clients: connections, protocols, TLS, limits, and clients behind proxies.
+//! Directives about clients: connections, protocols, TLS, limits, clients behind proxies, and a load balancer.
 
 pub(super) mod client_certificates;
 pub(super) mod connections;
@@ -6,6 +6,7 @@ pub(super) mod http2;
 pub(super) mod limits;
 pub(super) mod managed;
 mod managed_settings;
+pub(super) mod node;
 pub(super) mod remote_ip;
 pub(super) mod strictness;
 pub(in crate::table) mod tls;

@@ -48,6 +48,15 @@ pub static ROWS: &[Row] = rows![
      X-Forwarded-Ssl (`on` or `off`), or Forwarded (its `proto=`). Only a RemoteIPInternalProxy or \
      RemoteIPTrustedProxy is trusted. It decides HTTPS, psgi.url_scheme, SSLRequireSSL, and the port if the Host \
      header has none. httpd has no such directive.",
+    word("RequestIDHeader", HOSTS, "header", |d, name| {
+        d.host().remote_ip.request_id_header = header(name)?;
+        Ok(())
+    })
+    .of("cameleer.c")
+    .because("any client can send such a header: it needs a list of trusted proxies"),
+    "The header with a request's id, such as X-Request-Id. That of a RemoteIPInternalProxy or RemoteIPTrustedProxy is \
+     retained, if it has at most 128 letters, digits and characters of `-_.:+/=@~`; otherwise the server sets it to its own \
+     UNIQUE_ID. Programs, rules, backends and logs get it, programs also as REQUEST_ID.",
     flag("RemoteIPProxyProtocol", HOSTS, |d, on| d.host().remote_ip.proxy_protocol = Some(on))
         .because("a client without such a header is not served at all"),
     "Whether connections to the host's address begin with a PROXY header, version 1 or 2, that names the client. The \

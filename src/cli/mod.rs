@@ -23,7 +23,7 @@ mod version;
 
 use clap::{Parser, Subcommand};
 
-use admin::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
+use admin::{advise, drain, history, maint, mem, purge, recycle, refork, reload, status, stop, top, why};
 use base::printable;
 use master::configuration::{CodeError, Mistakes};
 use packaged::{completions, man};
@@ -88,6 +88,10 @@ enum Command {
     Recycle(recycle::Recycle),
     /// Stop a server after its current requests
     Stop(stop::Stop),
+    /// Take a server out of its load balancer, and stop it then
+    Drain(drain::Drain),
+    /// Take a server out of its load balancer, and put it back
+    Maint(maint::Maint),
     /// Purge responses from the cache of a running server
     Purge(purge::Purge),
     /// Measure how fast a server answers, this one or any other
@@ -151,6 +155,8 @@ pub fn run() -> anyhow::Result<()> {
         Command::Refork(refork) => refork.run(),
         Command::Recycle(recycle) => recycle.run(),
         Command::Stop(stop) => stop.run(),
+        Command::Drain(drain) => drain.run(),
+        Command::Maint(maint) => maint.run(),
         Command::Purge(purge) => purge.run(),
         Command::Bench(bench) => bench.run(),
         Command::Migrate(migrate) => migrate.run(),

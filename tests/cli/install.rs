@@ -92,7 +92,7 @@ fn bash_zsh_and_fish_complete_commands_and_options() {
     let commands = shell(&site, "bash", bash).out;
     assert!(
         commands.contains(
-            "run serve check explain status top history mem profile why advise reload refork recycle stop purge bench"
+            "run serve check explain status top history mem profile why advise reload refork recycle stop drain maint purge bench"
         ),
         "{commands}"
     );

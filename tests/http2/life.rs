@@ -81,6 +81,38 @@ fn a_stop_waits_for_a_client_that_reads_nothing_up_to_its_limit() {
     assert_eq!(server.wait(), 0);
 }
 
+/// The first stream is answered, and the connection ends with a GOAWAY, which may come before the answer.
+#[track_caller]
+fn is_answered_and_ends(mut raw: Raw) {
+    let frames: Vec<_> = std::iter::from_fn(|| raw.next()).collect();
+    assert!(frames.iter().any(|frame| frame.kind == GOAWAY), "{frames:?}");
+    assert!(frames.iter().any(|frame| frame.stream == 1 && frame.flags & END_STREAM != 0), "{frames:?}");
+}
+
+#[test]
+fn a_drain_sends_goaway_after_the_running_requests_and_serves_new_connections() {
+    let server = serve("");
+    let mut kept = Raw::open(&server, &[]);
+    kept.get(1, "/");
+    kept.until(|frame| frame.kind == DATA);
+    let mut busy = Raw::open(&server, &[]);
+    busy.get(1, "/slow");
+    until("the request runs", || server.site.read("begun").contains("slow"));
+    server.control(["drain", "--for", "1h", "--no-wait"]).succeeded();
+    assert_eq!(kept.goodbye(), 0);
+    let mut new = Raw::open(&server, &[]);
+    new.get(1, "/");
+    is_answered_and_ends(new);
+    server.site.write("go", "");
+    is_answered_and_ends(busy);
+    server.control(["drain", "--cancel"]).succeeded();
+    let mut later = Raw::open(&server, &[]);
+    for stream in [1, 3] {
+        later.get(stream, "/");
+        later.until(|frame| frame.is_head_of(stream));
+    }
+}
+
 #[test]
 fn an_idle_http_2_connection_gets_a_goaway() {
     let server = serve("KeepAliveTimeout 200ms");

@@ -116,6 +116,11 @@ fn execute(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Re
         }
         ToFront::Logs => reopen_logs(front, fds)?,
         ToFront::Counts(counts) => front.shared().set_counts(counts),
+        ToFront::Node(node) => {
+            if front.shared().set_node(node) {
+                front.common.connections.wake_all();
+            }
+        }
         ToFront::Status => master.send(FromFront::Status(Box::new(front.services.status()))),
         ToFront::Purge { client, url } => purge(front, client, url),
         ToFront::Ping => master.send(FromFront::Alive),

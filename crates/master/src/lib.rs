@@ -13,6 +13,7 @@ mod main_loop;
 
 // The parts: state machines without I/O and without a clock.
 mod budget;
+mod drain;
 mod exits;
 mod front;
 mod front_requests;
@@ -20,6 +21,7 @@ mod generation;
 mod monitor;
 mod pool;
 mod profiling;
+mod readiness;
 mod refork;
 mod reload;
 mod sizing;

@@ -42,6 +42,11 @@ impl Notify {
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=reloading", now.as_micros()));
     }
 
+    /// The server drains, and needs this long until its end.
+    pub fn draining(&self, until_end: Duration) {
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=draining", until_end.as_micros()));
+    }
+
     /// Reports that the stop has begun.
     pub fn stopping(&self) {
         self.send("STOPPING=1\nSTATUS=stopping");

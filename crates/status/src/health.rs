@@ -1,6 +1,6 @@
 //! Whether a server lives and whether it can answer: for engines of containers, load balancers and service managers.
 
-use wire::control::{WorkerState, WorkerStatus};
+use wire::control::{NodeState, NodeStatus, WorkerState, WorkerStatus};
 
 use super::ServerStatus;
 
@@ -23,6 +23,7 @@ pub fn is_ready(status: &ServerStatus) -> Checked {
         return Err(STARTING.to_owned());
     }
     is_alive(status)?;
+    is_welcoming(&status.node)?;
     let serving: Vec<&WorkerStatus> =
         status.workers().iter().filter(|worker| worker.generation == status.generation).collect();
     let pools = status.front.iter().flat_map(|front| &front.pools).filter(|pool| pool.perl_generation > 0);
@@ -34,8 +35,23 @@ pub fn is_ready(status: &ServerStatus) -> Checked {
     names.into_iter().find(|pool| !has_ready(pool)).map_or(Ok(()), |pool| Err(no_worker(pool)))
 }
 
+/// Whether the administrator wants requests, and all services are there that the server depends on.
+pub fn is_welcoming(node: &NodeStatus) -> Checked {
+    match node.state {
+        NodeState::Draining => return Err(DRAINING.to_owned()),
+        NodeState::Maintenance => return Err(MAINTENANCE.to_owned()),
+        NodeState::Ready => {}
+    }
+    let failed = node.checks.iter().find_map(|check| Some((&check.name, check.failure.as_ref()?)));
+    failed.map_or(Ok(()), |(name, why)| Err(format!("ReadinessCheck {name}: {why}")))
+}
+
 /// The server ends after its current requests.
 pub const STOPPING: &str = "the server stops";
+/// The server stops soon, and load balancers are to send requests elsewhere.
+pub const DRAINING: &str = "the server drains";
+/// Load balancers are to send requests elsewhere, until `cameleer maint off`.
+pub const MAINTENANCE: &str = "the server is in maintenance";
 /// No code has been loaded yet.
 pub const STARTING: &str = "the server starts";
 
@@ -51,7 +67,7 @@ fn is_ready_state(state: WorkerState) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::control::{FrontStatus, PoolStatus};
+    use wire::control::{DependencyStatus, FrontStatus, PoolStatus};
 
     fn status(workers: Vec<WorkerStatus>) -> ServerStatus {
         let front = FrontStatus { workers, ..FrontStatus::default() };
@@ -75,6 +91,22 @@ mod tests {
         let hung = ServerStatus { front: None, ..status(Vec::new()) };
         assert_eq!(is_alive(&hung), is_ready(&hung));
         assert!(is_alive(&hung).is_err());
+    }
+
+    #[test]
+    fn a_server_that_drains_or_lacks_a_service_is_not_ready_and_lives() {
+        let with = |node: NodeStatus| ServerStatus { node, ..status(vec![worker(2, "", WorkerState::Idle)]) };
+        for (state, why) in [(NodeState::Draining, DRAINING), (NodeState::Maintenance, MAINTENANCE)] {
+            let leaving = with(NodeStatus { state, ..NodeStatus::default() });
+            assert_eq!((is_ready(&leaving), is_alive(&leaving)), (Err(why.to_owned()), Ok(())));
+        }
+        let check = |name: &str, failure: Option<&str>| DependencyStatus {
+            name: name.to_owned(),
+            failure: failure.map(str::to_owned),
+        };
+        let checks = vec![check("cache", None), check("db", Some("connection refused"))];
+        let lacking = with(NodeStatus { checks, ..NodeStatus::default() });
+        assert_eq!(is_ready(&lacking), Err("ReadinessCheck db: connection refused".to_owned()));
     }
 
     #[test]

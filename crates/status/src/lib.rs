@@ -21,7 +21,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use wire::control::{FrontStatus, GenerationNumber, GenerationState, ServerCounts, WorkerStatus};
+use wire::control::{FrontStatus, GenerationNumber, GenerationState, NodeStatus, ServerCounts, WorkerStatus};
 use wire::fcgid::ProgramStatus;
 
 pub use cpu::Cpu;
@@ -57,6 +57,9 @@ pub struct ServerStatus {
     /// Whether the server ends after its current requests.
     #[serde(default)]
     pub stopping: bool,
+    /// The server as a node behind a load balancer.
+    #[serde(default)]
+    pub node: NodeStatus,
     /// Generations with running processes.
     pub generations: Vec<GenerationStatus>,
     /// `MaxClients` in force.

@@ -55,6 +55,9 @@ mod trace;
 // Reports of a process about its modules, objects and memory.
 mod inspection;
 
+// Checks of services that the server depends on.
+mod readiness;
+
 // A worker becomes a mold.
 mod promotion;
 

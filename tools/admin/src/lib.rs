@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod drain;
 pub mod history;
+pub mod maint;
 pub mod mem;
 pub mod purge;
 pub mod recycle;

@@ -106,6 +106,9 @@ impl Server {
                 | Command::Recycle { .. }
                 | Command::Reopen
                 | Command::Purge { .. }
+                | Command::Drain { .. }
+                | Command::CancelDrain
+                | Command::Maintain { .. }
                 | Command::Stop { .. }
         );
         let patience = if waits { None } else { Some(PATIENCE) };
@@ -145,6 +148,21 @@ impl Server {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 bail!("the server at {} does not answer", self.path.display())
             }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until the server has ended after a drain. An error if the drain is cancelled.
+    pub fn wait_for_drain(&mut self) -> anyhow::Result<()> {
+        self.stream.get_mut().set_read_timeout(None)?;
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => Ok(()),
+            Ok(_) => {
+                let answer: ControlReply = serde_json::from_str(&line).context("the server sent an invalid answer")?;
+                Err(anyhow!("{}", answer.error.unwrap_or_default()))
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(()),
             Err(error) => Err(error.into()),
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use tls::Challenges;
 use tokio::sync::Notify;
-use wire::control::{FromFront, GenerationNumber, Load, PoolNumber, ServerCounts, Shed};
+use wire::control::{FromFront, GenerationNumber, Load, NodeState, NodeStatus, PoolNumber, ServerCounts, Shed};
 
 use super::broadcast::Broadcasts;
 use super::lock::lock;
@@ -42,6 +42,10 @@ pub struct Shared {
     /// When the front began to stop.
     stopping: OnceLock<Instant>,
     reported: Mutex<ReportedLoad>,
+    /// Whether load balancers are to send requests elsewhere, so that clients change their connections.
+    draining: AtomicBool,
+    /// The server as a node behind a load balancer, as the master has sent it.
+    node: Mutex<Arc<NodeStatus>>,
     /// The last counts that the master has sent.
     counts: Mutex<ServerCounts>,
     /// The challenges of certificate authorities that are answered now.
@@ -148,6 +152,8 @@ impl Shared {
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),
             reported: Mutex::default(),
+            draining: AtomicBool::new(false),
+            node: Mutex::default(),
             counts: Mutex::default(),
             challenges: Mutex::default(),
         }
@@ -161,6 +167,25 @@ impl Shared {
     /// The last counts that the master has sent.
     pub fn counts(&self) -> ServerCounts {
         lock(&self.counts).clone()
+    }
+
+    /// Stores the state of the node that the master has sent. Returns whether clients are to change their connections
+    /// from now on.
+    pub fn set_node(&self, node: NodeStatus) -> bool {
+        let drains = node.state != NodeState::Ready;
+        *lock(&self.node) = Arc::new(node);
+        let drained = self.draining.swap(drains, Relaxed);
+        drains && !drained
+    }
+
+    /// The state of the node that the master has sent.
+    pub fn node(&self) -> Arc<NodeStatus> {
+        lock(&self.node).clone()
+    }
+
+    /// Whether clients are to change their connections: the server drains, or is in maintenance.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Relaxed)
     }
 
     /// Replaces the challenges that are answered.

@@ -182,7 +182,10 @@ impl Driver<'_> {
 
     fn must_leave(&self) -> bool {
         let served_all = self.client.keep_alive().is_enough(self.client.served.get());
-        let must_end = self.client.shared.is_stopping() || self.client.is_evicted() || self.client.must_close();
+        // A connection that begins during a drain gets one response: a client would open another at once.
+        let drains = self.client.shared.is_draining() && self.client.served.get() > 0;
+        let must_end =
+            drains || self.client.shared.is_stopping() || self.client.is_evicted() || self.client.must_close();
         self.leaving.is_none() && (served_all || must_end)
     }
 

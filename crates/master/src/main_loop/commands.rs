@@ -1,6 +1,6 @@
 //! Signals, and commands of the control socket.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wire::control::{ExitReason, Slot, ToFront};
 
@@ -54,6 +54,9 @@ impl Master {
                 self.answer(Some(client), &ControlReply::ok());
             }
             Command::Purge { url } => self.request_purge(client, url),
+            Command::Drain { wait_ms } => self.request_drain(client, wait_ms.map(Duration::from_millis)),
+            Command::CancelDrain => self.cancel_drain(client),
+            Command::Maintain { on } => self.maintain(client, on),
             Command::Stop { how } => {
                 self.answer(Some(client), &ControlReply::ok());
                 self.request_stop(how);

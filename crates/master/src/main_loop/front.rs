@@ -189,6 +189,7 @@ impl Master {
         }
         self.send_to_front(ToFront::Activate { generation: serving }, vec![]);
         self.send_counts();
+        self.node_changed();
         if self.children.acme.is_some() {
             self.send_challenges();
         }

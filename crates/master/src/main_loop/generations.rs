@@ -127,10 +127,13 @@ impl Master {
             // The front accepts the waiting connections of these sockets before it closes them.
             self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
         }
+        // Before the front answers /readyz for this generation.
+        self.configure_checks(number);
         self.send_to_front(ToFront::Activate { generation: number }, vec![]);
         self.end_refork(Err("superseded by another reload".to_string()));
         self.refork.begin_generation();
         self.generations.serve(number, Instant::now());
+        self.serving_since = Some(Instant::now());
         self.sizing.begin_generation();
         let is_first = self.logs.in_use().is_none();
         if let Some(attempt) = attempt {

@@ -18,6 +18,7 @@ mod inspection;
 mod molds;
 mod monitor;
 mod next;
+mod node;
 mod prepared;
 mod profiling;
 mod reaping;
@@ -43,6 +44,7 @@ use super::budget::{Sampling, WorkerBudget};
 use super::certificates::Certificates;
 use super::children::Children;
 use super::configuration::{CheckedConfig, ConfigOrigin, expansion};
+use super::drain::NodeDrain;
 use super::exits::Exits;
 use super::front::Supervision;
 use super::front_requests::FrontRequests;
@@ -53,6 +55,7 @@ use super::memory_grants::MemoryGrants;
 use super::monitor::{MonitorFiles, MonitorSchedule};
 use super::pool::workers::WorkerRegister;
 use super::profiling::ProfilerSchedule;
+use super::readiness::ReadinessChecks;
 use super::refork::Reforking;
 use super::reload::{Reloads, ServerPhase};
 use super::signals::Signals;
@@ -63,6 +66,7 @@ use super::stop::ServerStop;
 use base::log;
 use machine::capacity::cores;
 use next::NextConfig;
+use node::RunningCheck;
 use prepared::PreparedMold;
 use sys::privileges;
 
@@ -98,6 +102,11 @@ pub(super) struct Master {
     profiler: ProfilerSchedule,
     exits: Exits,
     stop: ServerStop,
+    drain: NodeDrain,
+    checks: ReadinessChecks,
+    running_checks: Vec<RunningCheck>,
+    /// When the serving generation began to serve.
+    serving_since: Option<Instant>,
 
     // Inspections that clients wait for.
     inspections: Inspections,
@@ -153,6 +162,10 @@ impl Master {
             profiler: ProfilerSchedule::default(),
             exits: Exits::default(),
             stop: ServerStop::default(),
+            drain: NodeDrain::new(now),
+            checks: ReadinessChecks::default(),
+            running_checks: Vec::new(),
+            serving_since: None,
             inspections: Inspections::default(),
             front_requests: FrontRequests::default(),
             challenges: (0, Vec::new()),

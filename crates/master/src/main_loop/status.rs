@@ -49,6 +49,7 @@ impl Master {
             listen: self.listeners.addresses().map(address_name).collect(),
             generation: self.generations.serving().unwrap_or(0),
             stopping: self.stop.is_under_way(),
+            node: self.node_status(),
             generations: self.generations.iter().map(|generation| self.generation_status(generation)).collect(),
             max_clients: self.targets().most_workers,
             front_pid: self.front_pid(),

@@ -12,8 +12,16 @@ use base::log;
 use config::LogTarget;
 
 impl Master {
-    /// Stops the server after a signal or a command.
+    /// Stops the server after a signal or a command: with `ShutdownDelay`, gracefully only after a drain.
     pub(super) fn request_stop(&mut self, how: StopMode) {
+        if how == StopMode::Graceful && self.drains_first() {
+            return;
+        }
+        self.stop_now(how);
+    }
+
+    /// Begins the stop, or makes it harder.
+    pub(super) fn stop_now(&mut self, how: StopMode) {
         let actions = self.stop.request(how, self.checked.config.timeouts.graceful, Instant::now());
         match actions.last() {
             Some(StopAction::Drain) => log::notice("master", "stopping gracefully"),

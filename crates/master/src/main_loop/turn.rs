@@ -36,6 +36,8 @@ enum Source {
     /// The inspection of this client is complete.
     Inspected(Option<ControlClient>),
     Certificates,
+    /// A readiness check has ended.
+    Check(u16),
 }
 
 impl Master {
@@ -57,6 +59,7 @@ impl Master {
                 Source::Acme => self.read_acme(A_TURN),
                 Source::Inspected(client) => self.answer_inspection(client),
                 Source::Certificates => self.certificates.changed(Instant::now()),
+                Source::Check(number) => self.read_check(number),
             }
         }
         self.front.waited(wait, self.checked.config.timeouts.front);
@@ -100,6 +103,7 @@ impl Master {
         watched.extend(children.profiler.iter().filter_map(|profiler| watch(Source::Profiler, &profiler.peer)));
         watched.extend(children.monitor.iter().filter_map(|monitor| watch(Source::Monitor, &monitor.peer)));
         watched.extend(children.acme.iter().filter_map(|acme| watch(Source::Acme, &acme.peer)));
+        watched.extend(self.running_checks.iter().map(|one| (Source::Check(one.number), one.done.as_fd(), read)));
         watched.extend(self.inspections.watched().map(|(client, done)| (Source::Inspected(client), done, read)));
         watched
     }
@@ -133,6 +137,8 @@ impl Master {
             self.monitor_wakes(),
             self.acme_wakes(now),
             self.prepared_wakes(),
+            self.drain.wakes(),
+            self.checks_wake(),
         ]
     }
 
@@ -171,6 +177,8 @@ impl Master {
         self.run_monitor(now);
         self.run_acme(now);
         self.end_prepared(now);
+        self.end_drain(now);
+        self.run_checks(now);
         if self.pools_wake(now).is_some_and(|at| at <= now) {
             self.tend();
         }

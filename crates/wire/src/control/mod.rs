@@ -4,6 +4,7 @@
 mod challenge;
 mod counts;
 mod hosts;
+mod node;
 mod status;
 mod times;
 mod worker;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use challenge::{Challenge, ChallengeType};
 pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
+pub use node::{DependencyStatus, NodeState, NodeStatus};
 pub use status::{
     BroadcastStatus, BroadcastTransportStatus, ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus,
     Shed, SlowRequest,
@@ -110,6 +112,8 @@ pub enum ToFront {
     Logs,
     /// The master's counters, for the front's own status pages.
     Counts(ServerCounts),
+    /// Whether the server is ready for a load balancer. The front moves clients away while it drains.
+    Node(NodeStatus),
     /// Report the status; the answer is `FromFront::Status`.
     Status,
     /// Drop cached responses; the answer is `FromFront::Purged`.
@@ -248,6 +252,11 @@ pub enum ToMold {
     /// Measure the memory that a worker needs to load this code, in a child of the mold. Descriptors: as
     /// `Inspect`.
     Weigh { code: LateCode },
+    /// Run a `ReadinessCheck` in a child of the mold. Descriptors: as `Inspect`.
+    Check {
+        /// Number of the check in the configuration.
+        check: u16,
+    },
     /// Stop forking; exit when the last worker has ended.
     Retire,
 }

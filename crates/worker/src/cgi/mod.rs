@@ -137,7 +137,7 @@ impl Home for Programs {
                 }
             }
             // Inspections read an interpreter, which a process without Perl lacks.
-            ToMold::Inspect { .. } | ToMold::Weigh { .. } => {}
+            ToMold::Inspect { .. } | ToMold::Weigh { .. } | ToMold::Check { .. } => {}
             ToMold::Prepare { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }
         Ok(())

@@ -17,7 +17,7 @@ use super::forking::{Birth, Forks, Home, MasterChannel};
 use super::growth::Growth;
 use super::inspection;
 use super::site::Site;
-use super::{PerlWorker, warm_up};
+use super::{PerlWorker, readiness, warm_up};
 use order::{LoadOrder, MoldStart};
 use sys::Words;
 
@@ -120,6 +120,11 @@ impl Home for Site {
                 let into = fds.next().context("the message Weigh has no descriptor for the report")?;
                 let done = fds.next().context("the message Weigh has no descriptor that marks the report's end")?;
                 inspection::weigh(self, &code, into, done);
+            }
+            ToMold::Check { check } => {
+                let into = fds.next().context("the message Check has no descriptor for the result")?;
+                let done = fds.next().context("the message Check has no descriptor that marks the end")?;
+                readiness::check(self, check, into, done);
             }
             // A mold with Perl ignores messages that only other processes need.
             ToMold::ProgramFacts { .. }

@@ -1,6 +1,7 @@
 //! `cameleer status`: a running server as a table, or as JSON.
 
 mod certificates;
+mod node;
 
 use std::fmt::Write;
 
@@ -94,6 +95,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
     let origin = printable::line(&status.origin);
     let _ = writeln!(text, "cameleer {}  pid {}  up {up}  {origin}", status.version, status.pid);
     let _ = writeln!(text, "listens on {}", printable::line(&status.listen.join(", ")));
+    node::lines(status, &mut text);
     for generation in &status.generations {
         let status::GenerationStatus { generation, state, mold_pid, refork, workers, molds } = generation;
         let mold = match molds.is_empty() {

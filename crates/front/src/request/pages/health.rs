@@ -8,7 +8,7 @@ use super::{PLAIN, response, with};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use status::health::{Checked, STARTING, STOPPING, no_worker};
+use status::health::{Checked, STARTING, STOPPING, is_welcoming, no_worker};
 use wire::control::Load;
 
 /// The front lives, since it answers, and ends with the master.
@@ -16,7 +16,8 @@ pub fn healthz(_: &RequestContext, _: &Route, _: &str) -> Response<BodySource> {
     page(Ok(()))
 }
 
-/// 503 while the server stops, or a pool has no worker that is ready.
+/// 503 while the server drains or stops, a pool has no worker that is ready, or a service is missing that the server
+/// needs.
 pub fn readyz(context: &RequestContext, _: &Route, _: &str) -> Response<BodySource> {
     page(readiness(context))
 }
@@ -25,6 +26,7 @@ fn readiness(context: &RequestContext) -> Checked {
     if context.services.shared.is_stopping() {
         return Err(STOPPING.to_owned());
     }
+    is_welcoming(&context.services.shared.node())?;
     let Some(serving) = context.services.generations.all().serving() else { return Err(STARTING.to_owned()) };
     for pool in serving.pools.iter() {
         let Load { id, idle, busy, .. } = pool.load();

@@ -92,7 +92,8 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
     if open_ended {
         context.client.set_open_ended();
     }
-    let leaving = context.client.must_close() || context.services.shared.is_stopping();
+    let shared = &context.services.shared;
+    let leaving = context.client.must_close() || shared.is_stopping() || shared.is_draining();
     let is_held = context.stream.is_none() && matches!(kind, BodySource::Held(_));
     let may_leave = is_held || (context.stream.is_none() && is_quiet(&context, &head, &kind));
     let switches = proxy::tunnel::begins(&context.head.method, head.status);

@@ -62,6 +62,22 @@ pub enum Command {
         /// The responses, as `cameleer purge` names them; `*`: all.
         url: String,
     },
+    /// Be not ready, and stop then. Answered immediately, and again when the drain is cancelled; the connection is
+    /// closed when the last process has ended.
+    Drain {
+        /// Time until the stop, in milliseconds; `None`: `ShutdownDelay`.
+        #[serde(default)]
+        wait_ms: Option<u64>,
+    },
+    /// Be ready again after `drain`.
+    #[serde(rename = "undrain")]
+    CancelDrain,
+    /// Begin or end the maintenance.
+    #[serde(rename = "maint")]
+    Maintain {
+        /// Whether the maintenance begins.
+        on: bool,
+    },
     /// Stop the server. Answered immediately; the connection is closed when the last process has ended.
     Stop {
         /// Graceful or fast.

@@ -147,7 +147,7 @@ impl Connection {
 
     fn refuse(&mut self, error: &serde_json::Error) -> io::Result<()> {
         let answer = ControlReply::failed(format!(
-            "expected {{\"command\":\"status\"}}, reload, refork, recycle, reopen, stop or purge: {error}"
+            "expected {{\"command\":\"status\"}}, reload, refork, recycle, reopen, drain, maint, stop or purge: {error}"
         ));
         serde_json::to_writer(&mut self.output, &answer)?;
         self.output.push(b'\n');

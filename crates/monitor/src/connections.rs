@@ -39,7 +39,7 @@ pub fn listen(fd: OwnedFd, address: &MonitorAddress, access: Access, hub: Rc<Hub
             let listener = UnixListener::from_std(fd.into())?;
             spawn_local(accept(service, async move || Ok(listener.accept().await?.0)));
         }
-        AddressKind::Loopback | AddressKind::Open => {
+        AddressKind::Loopback | AddressKind::Open | AddressKind::Agent => {
             let listener = TcpListener::from_std(fd.into())?;
             spawn_local(accept(service, async move || Ok(listener.accept().await?.0)));
         }

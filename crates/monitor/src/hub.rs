@@ -14,7 +14,8 @@ use wire::board;
 use wire::control::FrontStatus;
 
 use super::warn;
-use status::health::Checked;
+use status::agent;
+use status::health::{self, Checked};
 use status::history::{HistoryRing, Recorder, Second};
 use status::{ServerStatus, Usages};
 
@@ -26,6 +27,9 @@ pub struct StatusView {
     /// As the master sent it; its fields are on the top level of the JSON object.
     #[serde(flatten)]
     pub status: ServerStatus,
+    /// Weight of the server for load balancers, in percent.
+    #[serde(skip)]
+    weight: u32,
     /// The kernel's counters of the workers.
     #[serde(skip)]
     usages: Usages,
@@ -75,13 +79,21 @@ impl Hub {
         check(&view.status)
     }
 
+    /// The line for HAProxy's agent check. `None` before the first status, when nothing is known.
+    pub fn agent_line(&self) -> Option<String> {
+        let view = self.latest()?;
+        Some(agent::line(&view.status.node, &self.check(health::is_ready), view.weight))
+    }
+
     /// Stores a status from the master, and sends it to the listeners.
     pub fn take(&self, time: u32, status: ServerStatus) {
         self.received.set(Some(Instant::now()));
         let second = self.recorder.borrow_mut().second(time, &status);
         self.keep(&second);
         let usages = Usages::of(status.workers(), |pid| Some(status.memory.processes.get(&pid)?.private));
-        let view = Rc::new(StatusView { second, status, usages });
+        let before = self.latest();
+        let weight = agent::weight(before.as_ref().map(|view| &view.status), &status);
+        let view = Rc::new(StatusView { second, status, weight, usages });
         *self.latest.borrow_mut() = Some(view.clone());
         self.publish(&view);
     }
@@ -140,7 +152,7 @@ impl StatusView {
     pub fn json(&self) -> String {
         let front = self.status.front.as_ref().map(|front| FrontStatus { spreads: None, ..front.clone() });
         let status = ServerStatus { front, ..self.status.clone() };
-        let shown = StatusView { second: self.second, status, usages: Usages::default() };
+        let shown = StatusView { second: self.second, status, weight: self.weight, usages: Usages::default() };
         let mut json = serde_json::to_value(&shown).unwrap_or_default();
         self.usages.add_to(&mut json);
         json.to_string()

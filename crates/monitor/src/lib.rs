@@ -20,6 +20,9 @@ mod hub;
 // Limited in number, closed when idle; each serves HTTP/1.1.
 mod connections;
 
+// Connections of HAProxy's agent check, which is not HTTP.
+mod agent;
+
 // `AdminToken`, and protection against pages of other sites.
 mod access;
 
@@ -48,7 +51,7 @@ use self::access::Access;
 use self::hub::Hub;
 use base::log;
 use status::history::{HistoryRing, SECONDS_IN_MEMORY};
-use status::monitor::{Settings, ToMonitor};
+use status::monitor::{AddressKind, Settings, ToMonitor};
 use sys::privileges;
 
 /// The monitor sends nothing to the master.
@@ -79,6 +82,10 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
         privileges::become_account(account)?;
     }
     for (address, fd) in settings.listen.into_iter().zip(fds) {
+        if address.kind == AddressKind::Agent {
+            agent::listen(fd, hub.clone())?;
+            continue;
+        }
         let access = Access::new(&address, settings.token.clone());
         connections::listen(fd, &address, access, hub.clone())?;
     }

@@ -2,10 +2,11 @@
 //! (`?auto`) and for Prometheus. The command line, the monitor and the front's own pages use it.
 //!
 //! Start at [`ServerStatus`]; [`auto`], [`metrics`] and [`monitor`] format it, [`history`] stores it, and
-//! [`health`] judges it.
+//! [`health`] and [`agent`] judge it.
 
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod auto;
 mod cpu;
 pub mod health;

@@ -46,4 +46,6 @@ pub enum AddressKind {
     Loopback,
     /// Users of other machines as well.
     Open,
+    /// HAProxy's agent checks, by `AgentCheckListen`: the protocol is not HTTP.
+    Agent,
 }

@@ -35,8 +35,10 @@ pub struct MonitorFiles {
 impl MonitorFiles {
     /// Binds the addresses and opens the file.
     pub fn open(config: &Config) -> anyhow::Result<MonitorFiles> {
+        let admin = config.monitor.listen.iter().map(bind);
+        let agents = config.monitor.agents.iter().map(bind_agent);
         Ok(MonitorFiles {
-            listen: config.monitor.listen.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?,
+            listen: admin.chain(agents).collect::<anyhow::Result<Vec<_>>>()?,
             token: admin_token(config).map_err(|error| anyhow::anyhow!("{error}"))?,
             history: HistoryFile::of(config),
             slow_requests: None,
@@ -87,13 +89,25 @@ impl MonitorFiles {
 }
 
 fn bind(address: &AdminAddress) -> anyhow::Result<(MonitorAddress, BoundSocket)> {
-    let name = address_name(&address.listen);
     let kind = match address.listen {
         Listen::Unix(_) => AddressKind::Unix,
         Listen::Tcp(_) if address.is_private() => AddressKind::Loopback,
         Listen::Tcp(_) => AddressKind::Open,
     };
-    let at = || ConfigError::at(&address.at, format!("AdminListen {name}")).to_string();
+    bind_as("AdminListen", kind, address)
+}
+
+fn bind_agent(address: &AdminAddress) -> anyhow::Result<(MonitorAddress, BoundSocket)> {
+    bind_as("AgentCheckListen", AddressKind::Agent, address)
+}
+
+fn bind_as(
+    directive: &str,
+    kind: AddressKind,
+    address: &AdminAddress,
+) -> anyhow::Result<(MonitorAddress, BoundSocket)> {
+    let name = address_name(&address.listen);
+    let at = || ConfigError::at(&address.at, format!("{directive} {name}")).to_string();
     let bound = BoundSocket::private(&address.listen).with_context(at)?;
     Ok((MonitorAddress { name, kind }, bound))
 }

@@ -32,7 +32,7 @@ const MAX_WARNED_CLIENTS: usize = 1000;
 const MAX_REFUSALS: u32 = 32;
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
 const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
-    Retry-After: 2\r\nConnection: close\r\n\r\nThe server is busy. Please try again in a while.";
+    Retry-After: 2\r\nCameleer-Begun: no\r\nConnection: close\r\n\r\nThe server is busy. Please try again in a while.";
 
 pub struct ConnectionLimit {
     descriptors: u64,

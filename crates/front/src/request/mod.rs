@@ -49,7 +49,7 @@ use body::drain::DrainOutcome;
 use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header};
 use respond::body::{BodySource, ResponseBody};
-use respond::{ResponseEnding, compress, headers, held};
+use respond::{ResponseEnding, compress, headers, held, repeatable};
 use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
@@ -110,7 +110,12 @@ pub async fn answer(
         Ok(response) => (response, false),
         Err(refusal) => {
             hold_back(&context, &refusal).await;
-            Box::pin(error_document::answer(&context, refusal)).await
+            let is_repeatable = refusal.status == StatusCode::SERVICE_UNAVAILABLE && !context.may_have_begun();
+            let (mut response, refused) = Box::pin(error_document::answer(&context, refusal)).await;
+            if is_repeatable && response.status() == StatusCode::SERVICE_UNAVAILABLE {
+                repeatable::mark(&context.generation.config, &mut response);
+            }
+            (response, refused)
         }
     };
     if opens_websocket(&context, &response) {

@@ -8,6 +8,7 @@ const IGNORES_CLIENT: &str = "proxy-ignore-client-abort";
 impl RequestContext {
     /// Notes that a backend gets the request. `uploads`: the client may still be sending the body.
     pub fn begin_at_backend(&self, uploads: bool) {
+        self.note_backend();
         if self.has_variable(IGNORES_CLIENT) {
             return;
         }

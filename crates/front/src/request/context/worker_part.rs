@@ -6,13 +6,15 @@ use wire::control::PoolNumber;
 use super::RequestContext;
 use crate::base::response_facts::AlwaysHeaders;
 use crate::request::repeated;
-use crate::workers::SharedExchange;
+use crate::workers::{Exchange, ExchangeStage, SharedExchange};
 
 /// The worker's part in a request.
 #[derive(Default)]
 pub struct WorkerPart {
     /// The exchange with a worker of this pool, if one was asked.
     exchange: Option<(PoolNumber, SharedExchange)>,
+    /// A worker of an earlier exchange has begun the request, or a backend was asked.
+    begun_before: bool,
     /// The variables of a program that gave no response, encoded as in `Reply::Refused`.
     failure: Vec<u8>,
     /// Headers of programs that redirected the request to another path of this server.
@@ -27,10 +29,28 @@ pub struct WorkerPart {
     is_for_cache: bool,
 }
 
+impl WorkerPart {
+    fn has_begun(&self) -> bool {
+        let is_begun = |exchange: &Exchange| exchange.stage == ExchangeStage::Running || exchange.begun.is_some();
+        self.begun_before || self.exchange.as_ref().is_some_and(|(_, exchange)| is_begun(&exchange.borrow()))
+    }
+}
+
 impl RequestContext {
+    /// Whether a program may have begun the request, so that it must not be sent to another server.
+    pub fn may_have_begun(&self) -> bool {
+        self.worker.borrow().has_begun()
+    }
+
+    /// Notes that a backend is asked, which may begin the request.
+    pub(super) fn note_backend(&self) {
+        self.worker.borrow_mut().begun_before = true;
+    }
+
     /// Notes that a worker of `pool` was asked.
     pub fn sent_to(&self, pool: PoolNumber, exchange: SharedExchange) {
         let mut worker = self.worker.borrow_mut();
+        worker.begun_before = worker.has_begun();
         worker.exchange = Some((pool, exchange));
         worker.is_asked_for_page = worker.error.is_some();
     }

@@ -58,7 +58,8 @@ pub async fn begin(
         Err(NotHeld::Full) => {
             context.log_error(&route, &format_args!("not held: {most} responses are (HoldConnections)"));
             context.end_at_backend();
-            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE));
+            // The program has run: a load balancer must not repeat the request, as it may after a 503.
+            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
         }
     };
     // The request ends when its client leaves, as one that a backend answers.

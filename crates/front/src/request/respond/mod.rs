@@ -10,6 +10,7 @@ pub mod headers;
 pub mod held;
 pub mod packed_files;
 pub mod page;
+pub mod repeatable;
 mod tracking;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER, TRANSFER_ENCODING};

@@ -20,6 +20,13 @@ impl ChangedHeaders {
         ChangedHeaders::new(changed.map(|name| (name.clone(), joined(after, name))))
     }
 
+    /// These changes and another one.
+    pub fn and(mut self, change: (HeaderName, Option<HeaderValue>)) -> ChangedHeaders {
+        self.0.retain(|(name, _)| *name != change.0);
+        self.0.push(change);
+        self
+    }
+
     fn change(&self, name: &str) -> Option<&(HeaderName, Option<HeaderValue>)> {
         self.0.iter().find(|(changed, _)| changed.as_str().eq_ignore_ascii_case(name))
     }

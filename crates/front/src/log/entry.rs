@@ -90,6 +90,8 @@ pub struct Entry<'a> {
     pub number: u64,
     /// Id of the request's trace.
     pub trace_id: Option<String>,
+    /// The request's id in the header of `RequestIDHeader`.
+    pub forwarded_id: Option<&'a str>,
     /// When the head was complete.
     pub received: SystemTime,
     /// Part of the worker, if the request was submitted to one.

@@ -23,6 +23,8 @@ struct AccessLine<'a> {
     time: String,
     request_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    forwarded_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<&'a str>,
     client: Text<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +79,7 @@ impl<'a> AccessLine<'a> {
         AccessLine {
             log: "access",
             request_id: entry.name(),
+            forwarded_id: entry.forwarded_id,
             trace_id: entry.trace_id.as_deref(),
             time: DateTime::<Utc>::from(entry.received).to_rfc3339_opts(SecondsFormat::Micros, true),
             client: client.map_or(Cow::Borrowed(&*entry.client.ip), lossy),

@@ -111,6 +111,7 @@ impl RequestContext {
             response: self.answered.headers.get(),
             number: self.number(),
             trace_id: self.trace.map(|trace| trace.trace_id()),
+            forwarded_id: self.request_id(),
             received: self.received,
             worker: exchange.map(|exchange| LoggedWorker {
                 waited: exchange.begun.map(|begun| begun.waited).unwrap_or_default(),

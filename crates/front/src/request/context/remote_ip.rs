@@ -11,6 +11,7 @@ use http::request::Parts;
 
 use super::RequestContext;
 use super::forwarded::{self, Entries};
+use super::unique_id;
 use crate::base::address::Address;
 use crate::base::changed_headers::ChangedHeaders;
 use crate::routing::Route;
@@ -26,6 +27,14 @@ struct ForwardedClient {
     believed: usize,
 }
 
+/// The id of a request in the header that `RequestIDHeader` names.
+#[derive(Debug)]
+struct RequestIdentity {
+    id: String,
+    /// The changed headers, also those of [`ForwardedClient`]; `None`: a proxy's id is retained, and no other changes.
+    headers: Option<ChangedHeaders>,
+}
+
 /// Facts that trusted proxies report about a request's client.
 #[derive(Default, Clone)]
 pub struct ProxyReport {
@@ -33,6 +42,8 @@ pub struct ProxyReport {
     client: OnceCell<Rc<ForwardedClient>>,
     /// Whether the client uses TLS, if a proxy reports it.
     is_secure: OnceCell<bool>,
+    /// With `RequestIDHeader`: the id of the request, and the headers with it.
+    identity: OnceCell<Rc<RequestIdentity>>,
 }
 
 /// Determines address and protocol once per request, by the rules of the host that `route` leads to.
@@ -51,6 +62,28 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
     {
         // Cannot fail: the cell was empty in the condition above.
         let _ = context.proxies.is_secure.set(secure);
+    }
+    if let Some(name) = rules.request_id_header.as_deref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok())
+        && context.proxies.identity.get().is_none()
+    {
+        // Cannot fail: the cell was empty in the condition above.
+        let _ = context.proxies.identity.set(Rc::new(identify(rules, context, &head.headers, name)));
+    }
+}
+
+/// The id that a listed proxy has sent, or the server's own.
+fn identify(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap, name: HeaderName) -> RequestIdentity {
+    let forwarded = context.proxies.client.get().map(|client| &client.headers);
+    let is_listed = rules.lists(context.client.remote.ip_addr());
+    let sent = is_listed.then(|| unique_id::sent_by_proxy(headers, &name)).flatten();
+    match sent {
+        Some(id) => RequestIdentity { id: id.to_owned(), headers: forwarded.cloned() },
+        None => {
+            let id = context.unique_id();
+            let own = (name, HeaderValue::from_str(&id).ok());
+            let headers = forwarded.cloned().unwrap_or_default().and(own);
+            RequestIdentity { id, headers: Some(headers) }
+        }
     }
 }
 
@@ -102,7 +135,13 @@ impl RequestContext {
     /// the client.
     pub fn changed_headers(&self) -> Option<&ChangedHeaders> {
         let forwarded = || self.proxies.client.get().map(|client| &client.headers);
-        self.early_headers.get().or_else(forwarded)
+        let identified = || self.proxies.identity.get().and_then(|identity| identity.headers.as_ref());
+        self.early_headers.get().or_else(identified).or_else(forwarded)
+    }
+
+    /// The request's id in the header that `RequestIDHeader` names.
+    pub fn request_id(&self) -> Option<&str> {
+        self.proxies.identity.get().map(|identity| &*identity.id)
     }
 
     /// Whether the early rules have been applied.

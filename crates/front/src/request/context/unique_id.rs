@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use http::header::{HeaderMap, HeaderName};
+
 use super::RequestContext;
 use crate::log::entry::since_1970;
 use crate::trace::random;
@@ -45,6 +47,18 @@ fn put_id(text: &mut Vec<u8>, beginning: &str, received: u64, number: u64) {
     put_name_in_logs(text, received, number);
 }
 
+/// Maximum length of the id of a proxy.
+const MAX_OF_PROXY: usize = 128;
+
+/// The id in the header `name`, if it is one and harmless in logs and programs.
+pub fn sent_by_proxy<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let only = values.next().filter(|_| values.next().is_none())?;
+    let id = only.to_str().ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+/=@~".contains(&byte);
+    ((1..=MAX_OF_PROXY).contains(&id.len()) && id.bytes().all(is_plain)).then_some(id)
+}
+
 /// Whether a variable is the identity, or that of a request before an internal redirect.
 pub fn is_unique_id(name: &str) -> bool {
     name.trim_start_matches("REDIRECT_") == UNIQUE_ID
@@ -54,6 +68,33 @@ pub fn is_unique_id(name: &str) -> bool {
 mod tests {
     use super::*;
     use wire::frame::name_in_logs;
+
+    #[test]
+    fn the_id_of_a_proxy_is_short_and_plain() {
+        let name = HeaderName::from_static("x-request-id");
+        let sent = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(&name, value.parse().expect("a value"));
+            }
+            sent_by_proxy(&headers, &name).map(str::to_owned)
+        };
+        assert_eq!(sent(&["1f0c-A_b.c:d+e/f=g@h~"]).as_deref(), Some("1f0c-A_b.c:d+e/f=g@h~"));
+        assert!(sent(&[&"x".repeat(128)]).is_some());
+        for wrong in [
+            &[][..],
+            &[""],
+            &["a b"],
+            &["a\"b"],
+            &["a,b"],
+            &["a%0a"],
+            &["a", "b"],
+            &[&"x".repeat(129)],
+            &[&"x".repeat(8000)],
+        ] {
+            assert_eq!(sent(wrong), None, "{wrong:?}");
+        }
+    }
 
     #[test]
     fn an_identity_has_27_characters_and_ends_with_the_name_in_logs() {

@@ -196,6 +196,9 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     if rules.has_variables() {
         variables.set_all(&rules.env);
     }
+    if let Some(id) = context.request_id() {
+        variables.set("REQUEST_ID", Some(id.to_owned()));
+    }
     if let Some(trace) = &context.trace {
         variables.set("TRACE_ID", Some(trace.trace_id()));
     }

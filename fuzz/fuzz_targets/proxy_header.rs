@@ -1,9 +1,11 @@
-//! PROXY headers: a header is read to its end and no further, and every input has an end.
+//! PROXY headers: a header is read to its end and no further, and every input has an end. Extensions are few, short and
+//! printable variables.
 #![no_main]
 
 use std::hint::black_box;
 
 use front::proxy_header::{SourceAddress, ParseStatus, parse};
+use front::proxy_tlv;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -31,7 +33,12 @@ fn read(bytes: &[u8]) -> Option<(&[u8], SourceAddress)> {
                 assert!(more > 0);
                 length += more;
             }
-            ParseStatus::Done(sender) => return Some((header, sender)),
+            ParseStatus::Done(sender) => {
+                let variables = proxy_tlv::read(header).unwrap_or_default();
+                assert!(variables.len() <= 10);
+                assert!(variables.iter().all(|(_, value)| value.len() <= 255 && !value.contains(char::is_control)));
+                return Some((header, sender));
+            }
             ParseStatus::Wrong => return None,
         }
     }

@@ -71,7 +71,7 @@ mod base;
 mod tests;
 
 #[doc(hidden)] // for fuzz targets
-pub use accept::proxy_header;
+pub use accept::{proxy_header, proxy_tlv};
 pub use base::address::Address;
 #[doc(hidden)]
 pub use cache::control as cache_control;

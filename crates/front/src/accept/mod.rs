@@ -8,6 +8,7 @@ pub mod listener;
 mod negotiate;
 pub mod proxy_header;
 mod proxy_protocol;
+pub mod proxy_tlv;
 mod slow_handshake;
 
 use std::cell::{Cell, RefCell};

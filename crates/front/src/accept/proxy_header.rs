@@ -73,7 +73,8 @@ fn port(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Parses version 2: version and command, family, length, addresses, ports, and extensions (TLVs), which are ignored.
+/// Parses version 2: version and command, family, length, addresses, ports, and extensions (TLVs), which `proxy_tlv`
+/// reads.
 fn binary(header: &[u8]) -> Option<SourceAddress> {
     let (&[version, family], rest) = header.get(12..)?.split_first_chunk()?;
     let ends = rest.get(2..)?;

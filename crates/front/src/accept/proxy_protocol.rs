@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::proxy_header::{ParseStatus, SourceAddress, parse};
+use super::proxy_tlv::{self, ProxyVariables};
 use crate::base::address::Address;
 use crate::client::socket::Socket;
 use crate::client::timeouts::patiently;
@@ -40,10 +41,11 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
     let registration = connection.services.connections.enter(client.entry());
     let mut has_begun = false;
     let wrong = match patiently(client, read(socket, &mut has_begun)).await {
-        Some(Ok(sender)) => {
+        Some(Ok((sender, variables))) => {
             drop(registration);
             let client = Rc::get_mut(&mut connection.client)?;
             sender.inspect(|named| client.set_remote(Address::tcp(*named)));
+            client.proxy_variables = variables;
             return Some((connection, sender.is_some()));
         }
         // A balancer's health check connects and closes without a header.
@@ -58,12 +60,15 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
     None
 }
 
-async fn read(socket: &mut Socket, has_begun: &mut bool) -> io::Result<SourceAddress> {
+async fn read(socket: &mut Socket, has_begun: &mut bool) -> io::Result<(SourceAddress, ProxyVariables)> {
     let mut header = Vec::new();
     loop {
         match parse(&header) {
             ParseStatus::Read(more) => fill(socket, &mut header, more, has_begun).await?,
-            ParseStatus::Done(sender) => return Ok(sender),
+            ParseStatus::Done(sender) => {
+                let variables = proxy_tlv::read(&header);
+                return Ok((sender, variables.map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad))?));
+            }
             ParseStatus::Wrong => return Err(io::Error::new(io::ErrorKind::InvalidData, "no PROXY header")),
         }
     }

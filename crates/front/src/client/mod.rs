@@ -78,6 +78,8 @@ pub struct Client {
     shortest_wait: Duration,
     pub remote: Address,
     pub local: Address,
+    /// Variables of programs that a PROXY header names.
+    pub proxy_variables: Vec<(&'static str, String)>,
     /// Number of answered requests.
     pub served: Cell<u32>,
     /// An interim response (103), which the stream sends before the next response begins.
@@ -135,6 +137,7 @@ impl Client {
             entry: Arc::new(ConnectionEntry::new(remote.clone())),
             remote,
             local,
+            proxy_variables: Vec::new(),
             served: Cell::new(0),
             interim: RefCell::default(),
             security: Security::default(),

@@ -263,13 +263,16 @@ fn name_groups(context: &RequestContext, route: &Route, variables: &mut Variable
     }
 }
 
-/// Sets the variables of mod_ssl and mod_http2.
+/// Sets the variables of mod_ssl, of mod_http2 and of a PROXY header.
 fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
     if context.stream.is_some() {
         variables.set("HTTP2", Some("on".to_owned()));
     }
     if context.is_secure() {
         variables.set("HTTPS", Some("on".to_owned()));
+    }
+    for (name, value) in &context.client.proxy_variables {
+        variables.set(name, Some(value.clone()));
     }
     let Some(session) = context.client.session() else { return };
     if let Some(name) = &session.name {

@@ -14,6 +14,7 @@ pub mod history;
 pub mod metrics;
 pub mod monitor;
 mod number;
+pub mod orca;
 mod usage;
 
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqC
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime};
 
+use status::orca::LoadReport;
 use tls::Challenges;
 use tokio::sync::Notify;
 use wire::control::{FromFront, GenerationNumber, Load, NodeState, NodeStatus, PoolNumber, ServerCounts, Shed};
@@ -33,6 +34,8 @@ pub struct Shared {
     /// Durations and statuses of responses.
     pub measures: Measures,
     pub slowest: Slowest,
+    /// The last report of `LoadReport`.
+    pub load_report: LoadReport,
     /// Count of requests refused for want of a worker.
     pub refusals: Refusals,
     /// Channels of workers.
@@ -146,6 +149,7 @@ impl Shared {
             counters: Counters::default(),
             measures: Measures::default(),
             slowest: Slowest::default(),
+            load_report: LoadReport::new(Instant::now()),
             refusals: Refusals::new(Instant::now()),
             broadcasts: Arc::default(),
             frames: Mutex::default(),

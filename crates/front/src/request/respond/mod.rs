@@ -8,6 +8,7 @@ mod header_rules;
 mod header_tables;
 pub mod headers;
 pub mod held;
+mod load_report;
 pub mod packed_files;
 pub mod page;
 pub mod repeatable;
@@ -104,6 +105,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         // For an HTTP/1.0 client hyper adds a keep-alive header to an HTTP/1.1 response.
         head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
+    load_report::add(&context, &mut head.headers);
     context.set_status(head.status.as_u16());
     let is_bodyless = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     context.set_headers(&head.headers, kind.length().filter(|_| !is_bodyless && !is_head));

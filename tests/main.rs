@@ -47,6 +47,8 @@ mod migrate;
 mod mod_perl_2;
 /// Status, metrics, history, dashboard, top.
 mod monitor;
+/// A node behind a load balancer: drain, readiness, HAProxy, load reports.
+mod node;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
 /// Several pools of workers in one server.

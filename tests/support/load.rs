@@ -16,15 +16,20 @@ pub struct Load {
 impl Load {
     /// Starts `clients` clients that GET `target` until [`Self::failures`]. `good` accepts a response.
     pub fn start(server: &Server, clients: usize, target: &str, good: fn(&Response) -> bool) -> Load {
-        Load::asking(server, clients, &Request::get(target), good)
+        Load::at(&server.address, clients, &Request::get(target), good)
     }
 
     /// Starts `clients` clients that send `request`.
     pub fn asking(server: &Server, clients: usize, request: &Request, good: fn(&Response) -> bool) -> Load {
+        Load::at(&server.address, clients, request, good)
+    }
+
+    /// Starts `clients` clients that send `request` to another program, such as a load balancer.
+    pub fn at(address: &Address, clients: usize, request: &Request, good: fn(&Response) -> bool) -> Load {
         let stop = Arc::new(AtomicBool::new(false));
         let answered = Arc::new(AtomicU64::new(0));
         let client = || {
-            let (address, request) = (server.address.clone(), request.clone());
+            let (address, request) = (address.clone(), request.clone());
             let (stop, answered) = (stop.clone(), answered.clone());
             spawn(move || ask_until(&stop, &address, &request, &answered, good))
         };

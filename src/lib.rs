@@ -36,6 +36,7 @@
 //!   status        the state of a running server, and its formats
 //!   ────────────
 //!   databases     databases of users and rewrite maps: DBM files, SQLite, PostgreSQL
+//!   stores        connections to stores that servers share: login, TLS, commands to Redis
 //!   ────────────
 //!   tls           certificates, keys, the TLS of each host and of connections to backends and directories
 //!   ────────────

@@ -16,7 +16,7 @@ const ORDER: &[&[&str]] = &[
     &["acme", "bench", "compat", "front", "master", "monitor"],
     &["profiler", "worker"],
     &["access", "apr", "files", "proxy", "pubsub", "status"],
-    &["databases"],
+    &["databases", "stores"],
     &["tls"],
     &["apache", "config", "machine"],
     &["form", "libperl", "ssi", "sys"],
@@ -52,6 +52,7 @@ const WITH_RUNTIME: &[&str] = &[
     "proxy",
     "pubsub",
     "sitediff",
+    "stores",
     "tune",
     "worker",
 ];

@@ -30,7 +30,6 @@ pub use base::log::LogLevel;
 
 pub use build::server_root;
 pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
-pub use model::broadcast::{BroadcastStore, StoreAddress, StoreKind};
 pub use model::clients::{Clients, KeepAlive, ReadTimeouts, ReceivePace, Spooling};
 pub use model::config::{Config, Expanded, Facts, ShadowChanges};
 pub use model::context::{Scope, depth};
@@ -52,6 +51,7 @@ pub use model::server::{
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{NamedHandler, PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};
+pub use model::store::{SharedStores, StoreAddress, StoreKind, StoreUrl};
 pub use model::traces::{TraceCollector, Traces};
 pub use model::{
     access, budget, log_format, program, protocols, proxy, remote_ip, response, scheduling, strictness, tls,

@@ -6,18 +6,17 @@ use std::sync::Arc;
 
 use tokio::task::{JoinHandle, spawn_local};
 
-use super::base::blocking::{self, NoThread};
 use super::base::broadcast::Broadcasts;
-use config::BroadcastStore;
-use pubsub::StoreLogin;
+use super::limits::pace::read_login;
+use config::StoreUrl;
 
 /// The task, and the store of its connection.
 #[derive(Default)]
-pub struct BroadcastTransport(RefCell<Option<(BroadcastStore, JoinHandle<()>)>>);
+pub struct BroadcastTransport(RefCell<Option<(StoreUrl, JoinHandle<()>)>>);
 
 impl BroadcastTransport {
     /// Uses this store from now on. A connection to the same store stays.
-    pub fn set(&self, broadcasts: &Arc<Broadcasts>, store: Option<&BroadcastStore>) {
+    pub fn set(&self, broadcasts: &Arc<Broadcasts>, store: Option<&StoreUrl>) {
         let mut running = self.0.borrow_mut();
         if running.as_ref().map(|(store, _)| store) == store {
             return;
@@ -34,12 +33,7 @@ impl BroadcastTransport {
                 let _ = before.await;
             }
             let of = to.clone();
-            let read = async || {
-                let store = of.clone();
-                let what = "cannot read the login of BroadcastTransport";
-                let login = blocking::run(what, move || StoreLogin::read(&store)).await;
-                login.unwrap_or_else(|NoThread| Err(format!("{what}: no thread can be started")))
-            };
+            let read = async || read_login(&of, "BroadcastTransport").await;
             pubsub::run(to, broadcasts.relay().clone(), broadcasts, read).await;
         });
         *running = Some((store.clone(), task));

@@ -17,8 +17,6 @@ mod session;
 mod postgres_store;
 mod redis_store;
 
-mod connect;
-mod login;
 mod received;
 
 mod relay;
@@ -27,6 +25,5 @@ mod envelope;
 mod nodes;
 mod outbox;
 
-pub use login::StoreLogin;
 pub use relay::{BroadcastRelay, LocalChannels};
 pub use session::run;

@@ -14,17 +14,16 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use config::BroadcastStore;
+use config::StoreUrl;
 use databases::PgTlsStream;
+use stores::{LimitedSocket, MAX_UNREAD, StoreLogin, UnreadBytes};
 use tokio::task::{JoinHandle, spawn_local};
 use tokio_postgres::config::{ChannelBinding, SslMode};
 use tokio_postgres::tls::{NoTls, TlsConnect, TlsStream};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, Statement};
 use tokio_rustls::TlsConnector;
 
-use crate::connect::{self, LimitedSocket, UnreadBytes};
 use crate::envelope::VERSION;
-use crate::login::StoreLogin;
 use crate::received::Received;
 use crate::relay::Sending;
 
@@ -51,11 +50,7 @@ impl Drop for Driver {
 }
 
 /// Connects, logs in, and listens.
-pub async fn connect(
-    store: &BroadcastStore,
-    login: StoreLogin,
-    received: Arc<Received>,
-) -> Result<PostgresSession, String> {
+pub async fn connect(store: &StoreUrl, login: StoreLogin, received: Arc<Received>) -> Result<PostgresSession, String> {
     let mut config = Config::new();
     config.user(&store.user).dbname(&store.database).application_name("cameleer");
     config.channel_binding(ChannelBinding::Disable).ssl_mode(if store.tls {
@@ -66,8 +61,8 @@ pub async fn connect(
     if !login.password.is_empty() {
         config.password(login.password);
     }
-    let unread = UnreadBytes::default();
-    let socket = connect::plain(store, &unread).await?;
+    let unread = UnreadBytes::new(MAX_UNREAD);
+    let socket = stores::plain(store, &unread).await?;
     let (client, driver) = match login.connector {
         Some(connector) => opened(&config, socket, Secured(store.clone(), connector), received, unread.clone()).await?,
         None => opened(&config, socket, NoTls, received, unread.clone()).await?,
@@ -196,7 +191,7 @@ impl Parts {
 }
 
 /// TLS towards the store.
-struct Secured(BroadcastStore, TlsConnector);
+struct Secured(StoreUrl, TlsConnector);
 
 impl TlsConnect<LimitedSocket> for Secured {
     type Stream = PgTlsStream<LimitedSocket>;
@@ -205,7 +200,7 @@ impl TlsConnect<LimitedSocket> for Secured {
 
     fn connect(self, socket: LimitedSocket) -> Self::Future {
         Box::pin(async move {
-            let secured = connect::secured(&self.0, &self.1, socket).await;
+            let secured = stores::secured(&self.0, &self.1, socket).await;
             secured.map(PgTlsStream).map_err(io::Error::other)
         })
     }

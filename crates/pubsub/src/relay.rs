@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use base::log;
-use config::BroadcastStore;
+use config::StoreUrl;
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::Notify;
 use wire::broadcast::BroadcastMessage;
@@ -121,7 +121,7 @@ impl BroadcastRelay {
     }
 
     /// Begins to collect messages for a store.
-    pub(crate) fn begin(&self, store: &BroadcastStore) -> Result<(), String> {
+    pub(crate) fn begin(&self, store: &StoreUrl) -> Result<(), String> {
         let mut state = self.lock();
         if state.node == 0 {
             let mut number = [0; 8];

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use base::drawn::drawn;
-use config::{BroadcastStore, StoreKind};
+use config::{StoreKind, StoreUrl};
+use stores::StoreLogin;
 use tokio::time::{sleep, sleep_until, timeout};
 
 use crate::envelope;
-use crate::login::StoreLogin;
 use crate::postgres_store::{self, PostgresSession};
 use crate::received::Received;
 use crate::redis_store::{self, RedisSession};
@@ -34,7 +34,7 @@ const BATCH_BYTES: usize = 256 * 1024;
 /// Connects this server's channels with those of other servers, until the task is dropped. Runs on a local task set.
 /// `read` calls [`StoreLogin::read`] on another thread, because that may block.
 pub async fn run(
-    store: Arc<BroadcastStore>,
+    store: Arc<StoreUrl>,
     relay: Arc<BroadcastRelay>,
     channels: Arc<dyn LocalChannels>,
     read: impl AsyncFn() -> Result<StoreLogin, String>,
@@ -104,7 +104,7 @@ enum Session {
 }
 
 impl Session {
-    async fn connect(store: &BroadcastStore, login: StoreLogin, received: Arc<Received>) -> Result<Session, String> {
+    async fn connect(store: &StoreUrl, login: StoreLogin, received: Arc<Received>) -> Result<Session, String> {
         match store.kind {
             StoreKind::Redis => redis_store::connect(store, &login, received).await.map(Session::Redis),
             StoreKind::Postgres => postgres_store::connect(store, login, received).await.map(Session::Postgres),
@@ -261,7 +261,7 @@ mod tests {
     fn while_the_store_is_away_no_changes_are_noted() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         LocalSet::new().block_on(&runtime, async {
-            let store = BroadcastStore::parse("unix:///nonexistent/store").expect("a URL");
+            let store = StoreUrl::parse("unix:///nonexistent/store").expect("a URL");
             let channels = Arc::new(Forgetful::default());
             let read = async || StoreLogin::read(&store);
             let session = run(Arc::new(store.clone()), Arc::default(), channels.clone(), read);

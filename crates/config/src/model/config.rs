@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use wire::control::PoolNumber;
 
 use crate::model::access::{HashLimits, LdapServer, PartialAccess, ProviderAlias};
-use crate::model::broadcast::BroadcastStore;
 use crate::model::clients::{Clients, Spooling};
 use crate::model::fastcgi::servers::StaticServer;
 use crate::model::host::Host;
@@ -26,6 +25,7 @@ use crate::model::server::{
 use crate::model::settings::Section;
 use crate::model::start_up::warm_up::WarmUp;
 use crate::model::start_up::{NamedHandler, StartUp};
+use crate::model::store::{SharedStores, StoreUrl};
 use crate::model::tls::managed::ManagedCertificates;
 use crate::model::traces::Traces;
 use crate::syntax::tree::{At, ConfigError, Directive};
@@ -60,7 +60,9 @@ pub struct Config {
     /// `BroadcastMaxMessage`, in bytes.
     pub broadcast_max_message: u64,
     /// `BroadcastTransport`; `None`: messages stay within this server.
-    pub broadcast_store: Option<BroadcastStore>,
+    pub broadcast_store: Option<StoreUrl>,
+    /// `LimitStore`, `CacheStore`, `StoreTimeout`, `CacheKeyVersion`.
+    pub stores: SharedStores,
     /// `HoldConnections`: maximum number of responses that the front holds.
     pub hold_connections: usize,
     /// `CgiMaxProcesses`

@@ -2,7 +2,6 @@
 
 pub mod access;
 pub mod address;
-pub mod broadcast;
 pub mod budget;
 pub mod clients;
 pub mod config;
@@ -27,6 +26,7 @@ pub mod scheduling;
 pub mod server;
 pub mod settings;
 pub mod start_up;
+pub mod store;
 pub mod strictness;
 pub mod tls;
 pub mod traces;

@@ -5,8 +5,8 @@ use wire::memory::blocks;
 
 use crate::draft::Draft;
 use crate::model::access::origins::WebSocketOrigins;
-use crate::model::broadcast::BroadcastStore;
 use crate::model::server::PsgiMode;
+use crate::model::store::StoreUrl;
 use crate::syntax::value;
 use crate::table::row::{ANYWHERE, Effect, MANY, POOLS, Row, SERVER, duration, number, rows, size, word, words};
 
@@ -203,7 +203,7 @@ fn psgi_mode(draft: &mut Draft, word: &str) -> Result<(), String> {
 fn broadcast_transport(draft: &mut Draft, url: &str) -> Result<(), String> {
     draft.config.broadcast_store = match url.eq_ignore_ascii_case("off") {
         true => None,
-        false => Some(BroadcastStore::parse(url)?),
+        false => Some(StoreUrl::parse(url)?),
     };
     Ok(())
 }

@@ -17,7 +17,7 @@ pub use hosts::{CertificateStatus, HostStatus};
 pub use node::{DependencyStatus, NodeState, NodeStatus};
 pub use status::{
     BroadcastStatus, BroadcastTransportStatus, ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus,
-    Shed, SlowRequest,
+    SharedStoreStatus, Shed, SlowRequest,
 };
 pub use times::{Quantiles, ResponseTimes, Spread, Spreads};
 pub use worker::{LongWait, OpenStreams, WorkerActivity, WorkerState, WorkerStatus};

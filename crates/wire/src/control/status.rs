@@ -58,6 +58,9 @@ pub struct FrontStatus {
     /// The way of messages to other servers; `None` without `BroadcastTransport`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub broadcast_transport: Option<BroadcastTransportStatus>,
+    /// The stores of `LimitStore` and `CacheStore`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub stores: Vec<SharedStoreStatus>,
     /// The pool or one of its shares gets more requests than it can answer.
     pub overloaded: bool,
     /// One entry per PoolShare.
@@ -151,6 +154,27 @@ pub struct BroadcastTransportStatus {
     pub reconnects: u64,
     /// Size of the messages that wait for the store.
     pub waiting_bytes: u64,
+}
+
+/// A store that several servers share (`LimitStore`, `CacheStore`), since the last reload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedStoreStatus {
+    /// `LimitStore`, `CacheStore`
+    pub directive: String,
+    /// The store's URL, without account and password.
+    pub store: String,
+    /// Whether the store answers in time.
+    pub connected: bool,
+    /// Why the store is not used; empty before the first failure.
+    pub error: String,
+    /// Number of requests for which the store has answered in time.
+    pub answered: u64,
+    /// Number of requests that have waited for `StoreTimeout`.
+    pub late: u64,
+    /// Number of requests that were decided without the store.
+    pub alone: u64,
+    /// Number of connections after the first of a thread.
+    pub reconnects: u64,
 }
 
 /// A member of a balancer.

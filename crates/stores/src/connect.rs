@@ -6,44 +6,53 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
-use config::{BroadcastStore, StoreAddress};
+use config::{StoreAddress, StoreUrl};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Maximum number of bytes that a store may send without a whole message or answer.
-const MAX_UNREAD: usize = 1 << 20;
+/// Maximum number of bytes that a store may send without a whole message or answer, unless its user has another limit.
+pub const MAX_UNREAD: usize = 1 << 20;
 
 enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-/// Number of bytes from the store since the last whole message or answer.
-#[derive(Debug, Clone, Default)]
-pub struct UnreadBytes(Arc<AtomicUsize>);
+/// Number of bytes from the store since the last whole message or answer, and their limit.
+#[derive(Debug, Clone)]
+pub struct UnreadBytes {
+    count: Arc<AtomicUsize>,
+    most: usize,
+}
 
 impl UnreadBytes {
+    /// No bytes yet, and `most` as their limit.
+    pub fn new(most: usize) -> UnreadBytes {
+        UnreadBytes { count: Arc::default(), most }
+    }
+
     /// Notes a whole message or answer.
     pub fn reset(&self) {
-        self.0.store(0, Relaxed);
+        self.count.store(0, Relaxed);
     }
 
     /// Counts bytes. Fails if there are too many.
     fn add(&self, bytes: usize) -> io::Result<()> {
-        match self.0.fetch_add(bytes, Relaxed) + bytes {
-            unread if unread > MAX_UNREAD => Err(io::Error::other(format!(
-                "the store has sent more than {MAX_UNREAD} bytes without a whole message"
-            ))),
+        let most = self.most;
+        match self.count.fetch_add(bytes, Relaxed) + bytes {
+            unread if unread > most => {
+                Err(io::Error::other(format!("the store has sent more than {most} bytes without a whole message")))
+            }
             _ => Ok(()),
         }
     }
 }
 
 /// Connects without TLS.
-pub async fn plain(store: &BroadcastStore, unread: &UnreadBytes) -> Result<LimitedSocket, String> {
+pub async fn plain(store: &StoreUrl, unread: &UnreadBytes) -> Result<LimitedSocket, String> {
     let socket = match &store.address {
         StoreAddress::Socket(path) => UnixStream::connect(path).await.map(Socket::Unix),
         StoreAddress::Host(host, port) => tcp(host, *port).await.map(Socket::Tcp),
@@ -59,7 +68,7 @@ async fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
 
 /// The handshake of TLS with the store.
 pub async fn secured(
-    store: &BroadcastStore,
+    store: &StoreUrl,
     connector: &TlsConnector,
     socket: LimitedSocket,
 ) -> Result<TlsStream<LimitedSocket>, String> {

@@ -1,13 +1,14 @@
-//! `BroadcastTransport`: the store that carries messages of `Cameleer::Broadcast` between servers.
+//! Stores that several servers share: `BroadcastTransport`, `LimitStore`, `CacheStore`.
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
 use super::access::ldap::Secret;
 
-/// Maximum length of [`BroadcastStore::prefix`]: a name of PostgreSQL has at most 63 bytes.
+/// Maximum length of [`StoreUrl::prefix`]: a name of PostgreSQL has at most 63 bytes.
 const MAX_PREFIX: usize = 63;
 /// Port of Redis.
 const REDIS: u16 = 6379;
@@ -19,9 +20,22 @@ const NO_PORT: &str = "expected a port number; / and @ of a password are written
 /// Syntax of the URLs. Messages do not quote parts of a URL that may belong to a password.
 const EXPECTED: &str = "expected redis://host, rediss://host, unix:/path of Redis, or postgresql://user@host/database";
 
+/// `LimitStore`, `CacheStore`, `StoreTimeout`, `CacheKeyVersion`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SharedStores {
+    /// `LimitStore`; `None`: each server counts for itself.
+    pub limits: Option<StoreUrl>,
+    /// `CacheStore`; `None`: each server has its own responses.
+    pub cache: Option<StoreUrl>,
+    /// `StoreTimeout`: maximum time that a request waits for a store.
+    pub timeout: Duration,
+    /// `CacheKeyVersion`; may be empty.
+    pub cache_version: String,
+}
+
 /// A store, and how to log in to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BroadcastStore {
+pub struct StoreUrl {
     /// The protocol.
     pub kind: StoreKind,
     /// Where the store listens.
@@ -38,8 +52,8 @@ pub struct BroadcastStore {
     pub ca_file: Option<PathBuf>,
     /// Name of PostgreSQL's database.
     pub database: String,
-    /// Begin of the names of Redis's channels, or name of PostgreSQL's channel. Servers with the same prefix exchange
-    /// messages.
+    /// Begin of the names of Redis's channels and keys, or name of PostgreSQL's channel. Servers with the same prefix
+    /// work together.
     pub prefix: String,
 }
 
@@ -61,16 +75,16 @@ pub enum StoreAddress {
     Socket(PathBuf),
 }
 
-impl BroadcastStore {
+impl StoreUrl {
     /// Parses a URL. Errors quote no part of it that may belong to a password.
-    pub fn parse(url: &str) -> Result<BroadcastStore, String> {
+    pub fn parse(url: &str) -> Result<StoreUrl, String> {
         let (scheme, rest) = url.split_once(':').ok_or(EXPECTED)?;
         let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let mut store = match scheme.to_ascii_lowercase().as_str() {
-            "unix" | "redis+unix" => BroadcastStore::at_socket(place)?,
-            "redis" => BroadcastStore::at_host(StoreKind::Redis, place)?,
-            "rediss" => BroadcastStore { tls: true, ..BroadcastStore::at_host(StoreKind::Redis, place)? },
-            "postgresql" | "postgres" => BroadcastStore::at_host(StoreKind::Postgres, place)?,
+            "unix" | "redis+unix" => StoreUrl::at_socket(place)?,
+            "redis" => StoreUrl::at_host(StoreKind::Redis, place)?,
+            "rediss" => StoreUrl { tls: true, ..StoreUrl::at_host(StoreKind::Redis, place)? },
+            "postgresql" | "postgres" => StoreUrl::at_host(StoreKind::Postgres, place)?,
             _ => return Err(EXPECTED.to_owned()),
         };
         for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -80,8 +94,8 @@ impl BroadcastStore {
         store.checked()
     }
 
-    fn new(kind: StoreKind, address: StoreAddress) -> BroadcastStore {
-        BroadcastStore {
+    fn new(kind: StoreKind, address: StoreAddress) -> StoreUrl {
+        StoreUrl {
             kind,
             address,
             tls: false,
@@ -99,16 +113,16 @@ impl BroadcastStore {
     }
 
     /// `unix:/path`
-    fn at_socket(place: &str) -> Result<BroadcastStore, String> {
+    fn at_socket(place: &str) -> Result<StoreUrl, String> {
         let path = decoded(place.strip_prefix("//").unwrap_or(place))?;
         match path.starts_with('/') {
-            true => Ok(BroadcastStore::new(StoreKind::Redis, StoreAddress::Socket(path.into()))),
+            true => Ok(StoreUrl::new(StoreKind::Redis, StoreAddress::Socket(path.into()))),
             false => Err("expected an absolute path behind unix:".to_owned()),
         }
     }
 
     /// `//[user[:password]@]host[:port][/database]`
-    fn at_host(kind: StoreKind, place: &str) -> Result<BroadcastStore, String> {
+    fn at_host(kind: StoreKind, place: &str) -> Result<StoreUrl, String> {
         let place = place.strip_prefix("//").ok_or(EXPECTED)?;
         let (authority, database) = place.split_once('/').unwrap_or((place, ""));
         let (login, host) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -119,11 +133,11 @@ impl BroadcastStore {
             (StoreKind::Redis, host) => host_and_port(host, REDIS)?,
             (StoreKind::Postgres, host) => host_and_port(host, POSTGRES)?,
         };
-        Ok(BroadcastStore {
+        Ok(StoreUrl {
             user: decoded(user)?,
             password: Secret(decoded(password)?),
             database: decoded(database)?,
-            ..BroadcastStore::new(kind, address)
+            ..StoreUrl::new(kind, address)
         })
     }
 
@@ -158,7 +172,7 @@ impl BroadcastStore {
         Ok(())
     }
 
-    fn checked(self) -> Result<BroadcastStore, String> {
+    fn checked(self) -> Result<StoreUrl, String> {
         let prefix = &self.prefix;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
         if !(1..=MAX_PREFIX).contains(&prefix.len()) || !prefix.bytes().all(is_plain) {
@@ -172,8 +186,7 @@ impl BroadcastStore {
         }
         match self.kind {
             StoreKind::Redis if !self.database.is_empty() => {
-                Err("channels of Redis have no database; remove it, and write ?prefix=NAME: to separate sites"
-                    .to_owned())
+                Err("databases of Redis are not used; remove it, and write ?prefix=NAME: to separate sites".to_owned())
             }
             StoreKind::Postgres if self.user.is_empty() || self.database.is_empty() => {
                 Err("the URL needs a user and a database; write postgresql://user@host/database".to_owned())
@@ -187,7 +200,7 @@ impl BroadcastStore {
 }
 
 /// The URL without account and password.
-impl fmt::Display for BroadcastStore {
+impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = match (self.kind, self.tls) {
             (StoreKind::Redis, false) => "redis",
@@ -238,8 +251,8 @@ fn decoded(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn parsed(url: &str) -> BroadcastStore {
-        BroadcastStore::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
+    fn parsed(url: &str) -> StoreUrl {
+        StoreUrl::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
     }
 
     #[test]
@@ -297,7 +310,7 @@ mod tests {
             "postgresql://app:secret@host/shop?sslmode=prefer",
             "postgresql://app@/shop?sslmode=verify-full",
         ] {
-            let error = BroadcastStore::parse(url).expect_err(url);
+            let error = StoreUrl::parse(url).expect_err(url);
             assert!(!error.contains("secret"), "{url}: {error}");
         }
     }

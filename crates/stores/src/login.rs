@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use config::{BroadcastStore, regular};
+use config::{StoreUrl, regular};
 use rustls::ClientConfig;
 use rustls::crypto::ring;
 use tokio_rustls::TlsConnector;
@@ -14,21 +14,21 @@ const MAX_PASSWORD: u64 = 4096;
 /// Password and TLS settings of a store, read anew for each connection.
 pub struct StoreLogin {
     /// Empty without a password.
-    pub(crate) password: String,
+    pub password: String,
     /// `None`: the connection has no TLS.
-    pub(crate) connector: Option<TlsConnector>,
+    pub connector: Option<TlsConnector>,
 }
 
 impl StoreLogin {
     /// Reads the files that the URL names. It may block on a disk for long. Fails with the reason.
-    pub fn read(store: &BroadcastStore) -> Result<StoreLogin, String> {
+    pub fn read(store: &StoreUrl) -> Result<StoreLogin, String> {
         let connector = store.tls.then(|| connector(store)).transpose()?;
         Ok(StoreLogin { password: password(store)?, connector })
     }
 }
 
 /// The certificate of a store must be valid for the host of the URL.
-fn connector(store: &BroadcastStore) -> Result<TlsConnector, String> {
+fn connector(store: &StoreUrl) -> Result<TlsConnector, String> {
     let files: Vec<PathBuf> = store.ca_file.iter().cloned().collect();
     let client = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -39,7 +39,7 @@ fn connector(store: &BroadcastStore) -> Result<TlsConnector, String> {
 }
 
 /// The password, from the URL or its file.
-fn password(store: &BroadcastStore) -> Result<String, String> {
+fn password(store: &StoreUrl) -> Result<String, String> {
     let Some(file) = &store.password_file else { return Ok(store.password.0.clone()) };
     let failed = |error: String| format!("password_file {}: {error}", file.display());
     let (_, bytes) = regular::read(file, MAX_PASSWORD).map_err(|error| failed(error.to_string()))?;

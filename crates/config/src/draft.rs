@@ -13,6 +13,7 @@ use crate::model::overrides::HtaccessRules;
 use crate::model::pools::DEFAULT;
 use crate::model::proxy::balancer::BalancerDraft;
 use crate::model::response::setenv::EnvCondition;
+use crate::model::scheduling::LimitPlace;
 use crate::model::server::{LogTarget, PerlSwitches, PoolSettings};
 use crate::model::settings::{PartialSettings, Section};
 use crate::model::start_up::warm_up::{WarmUp, WarmUpSource};
@@ -299,6 +300,15 @@ impl Draft {
             Scope::Host => format!("{} {}", self.position.context.name(), self.at),
             scope => format!("<{} {}>", scope.name(), scope.argument()),
         }
+    }
+
+    /// The current section under a name that does not depend on files.
+    pub fn limit_place(&self) -> LimitPlace {
+        let section = match &self.config.sections[usize::from(self.position.section)].scope {
+            Scope::Host => String::new(),
+            scope => format!("<{} {}>", scope.name(), scope.argument()),
+        };
+        LimitPlace { host: self.position.host, section: section.into() }
     }
 
     pub fn new_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> Result<u16, String> {

@@ -50,6 +50,9 @@ pub fn separate(config: &mut Config, shadow: &ShadowChanges) {
     // Access logs are written for the same cost, but their contents are useless.
     config.logs.fill(LogTarget::File(Path::new("/dev/null").to_owned()));
     config.clients.connections_per_client = 0;
+    // Messages, limits and responses of the instance are not those of the site.
+    config.broadcast_store = None;
+    (config.stores.limits, config.stores.cache) = (None, None);
     config.managed.domains.iter_mut().for_each(|domain| domain.is_renewed = false);
     config.sections.iter_mut().for_each(|section| section.own.scheduling.speed = None);
     move_hosts(config, shadow);

@@ -4,6 +4,7 @@ use wire::control::PoolNumber;
 
 use crate::model::config::{Config, Facts};
 use crate::model::perl::api::{MODPERL2, PerlGeneration};
+use crate::model::scheduling::LimitPlace;
 use crate::model::server::{NamedPool, PerlSwitches, PoolSettings};
 use crate::model::settings::Settings;
 use crate::syntax::tree::At;
@@ -114,6 +115,12 @@ impl Config {
     /// As in `<WorkerPool>`; the default pool has a fixed name.
     pub fn pool_name(&self, number: PoolNumber) -> &str {
         self.named(number).map_or(DEFAULT_NAME, |named| &named.name)
+    }
+
+    /// The name of a limit that servers share, for requests of a pool: host, section and pool.
+    pub fn limit_name(&self, place: &LimitPlace, pool: PoolNumber) -> String {
+        let host = self.hosts.get(usize::from(place.host)).and_then(|host| host.server_name.as_deref());
+        format!("{}:{}:{}", host.unwrap_or_default(), place.section, self.pool_name(pool))
     }
 
     /// ` pool=old` for log lines, or nothing for the default pool where it is the only one with Perl.

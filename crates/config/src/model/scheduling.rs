@@ -1,6 +1,7 @@
 //! Sharing of workers: `PoolShare`, `SpeedLimit`, `SpeedLimitExempt`.
 
 use crate::model::merge::{keep, replace, settings};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::syntax::value::network::Network;
@@ -42,11 +43,22 @@ pub enum ShareSize {
     Workers(u32),
 }
 
+/// The section of a limit, which has the same name on all servers with the same configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitPlace {
+    /// Index of the virtual host; 0 is the main server.
+    pub host: u16,
+    /// `<Location /app>`; empty outside of sections.
+    pub section: Arc<str>,
+}
+
 /// `SpeedLimit`: limits of one client.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SpeedLimit {
     /// Number of the directive's line; requests of one line are counted together.
     pub id: u32,
+    /// Section of the directive, for the key in `LimitStore`.
+    pub place: LimitPlace,
     /// `None`: only worker time is limited.
     pub requests: Option<Rate>,
     /// Limit of worker time, in seconds.

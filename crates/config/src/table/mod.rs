@@ -110,6 +110,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         client::http2::ROWS,
         client::remote_ip::ROWS,
         client::connections::ROWS,
+        client::stores::ROWS,
         content::files::ROWS,
         content::types::ROWS,
         content::negotiation::ROWS,

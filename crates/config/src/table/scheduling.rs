@@ -50,7 +50,8 @@ fn speed_limit(draft: &mut Draft, words: &[String]) -> Result<(), String> {
         draft.settings().scheduling.speed = Some(None);
         return Ok(());
     }
-    let mut limit = SpeedLimit { id: draft.next_count(), requests: None, worker_seconds: None };
+    let mut limit =
+        SpeedLimit { id: draft.next_count(), place: draft.limit_place(), requests: None, worker_seconds: None };
     for word in words {
         let (place, text) = match word.split_once('=') {
             Some((name, text)) if name.eq_ignore_ascii_case("requests") => (&mut limit.requests, text),

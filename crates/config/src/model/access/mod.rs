@@ -21,6 +21,7 @@ use std::time::Duration;
 
 pub use self::ldap::{LdapIdentity, LdapPlace, LdapRequirement, LdapServer};
 use crate::model::response::expr::ExprText;
+use crate::model::scheduling::LimitPlace;
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order, host_name};
 pub use methods::{Limited, Methods};
@@ -188,10 +189,12 @@ pub enum Lookups {
 }
 
 /// `MaxConcurrentReqs`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestThrottle {
     /// Number of the directive's line; requests of one line are counted together.
     pub id: u32,
+    /// Section of the directive, for the key in `LimitStore`.
+    pub place: LimitPlace,
     /// Methods that are counted.
     pub methods: Methods,
     /// Maximum number of concurrent requests.

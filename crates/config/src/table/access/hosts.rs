@@ -97,7 +97,12 @@ fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 
 /// `MaxConcurrentReqs n`
 fn max_concurrent(draft: &mut Draft, most: u64) {
-    let throttle = RequestThrottle { id: draft.next_count(), methods: draft.position.methods, most: most as u32 };
+    let throttle = RequestThrottle {
+        id: draft.next_count(),
+        place: draft.limit_place(),
+        methods: draft.position.methods,
+        most: most as u32,
+    };
     draft.settings().access.throttles.get_or_insert_default().push(throttle);
 }
 

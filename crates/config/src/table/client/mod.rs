@@ -1,4 +1,5 @@
-//! Directives about clients: connections, protocols, TLS, limits, clients behind proxies, and a load balancer.
+//! Directives about clients: connections, protocols, TLS, limits, stores that servers share, clients behind proxies,
+//! and a load balancer.
 
 pub(super) mod client_certificates;
 pub(super) mod connections;
@@ -8,5 +9,6 @@ pub(super) mod managed;
 mod managed_settings;
 pub(super) mod node;
 pub(super) mod remote_ip;
+pub(super) mod stores;
 pub(super) mod strictness;
 pub(in crate::table) mod tls;

@@ -16,6 +16,7 @@ use super::open_files::OpenFiles;
 use super::{Generation, Generations};
 use crate::base::blocking;
 use crate::base::refusal::Refusal;
+use crate::limits::pace::SharedPace;
 use crate::routing::{NotYet, Routes, once_read};
 use crate::workers::{Buffers, Pools, Workers};
 
@@ -34,6 +35,8 @@ pub struct View {
     pub map_programs: MapPrograms,
     /// Databases of `RewriteMap` that this thread asks.
     pub map_databases: MapDatabases,
+    /// The connection to the store of `LimitStore`, if there is one.
+    pub pace: Option<SharedPace>,
 }
 
 impl View {
@@ -149,6 +152,12 @@ impl Views {
         *self.serving.borrow_mut() = views.iter().find(serves).cloned();
     }
 
+    /// The connection of this thread to the store of `LimitStore`.
+    fn pace(&self, generation: &Generation) -> Option<SharedPace> {
+        let turns = generation.turns.clone().filter(|_| self.thread == 0);
+        SharedPace::start(&generation.config.stores, generation.limit_report.as_ref()?, turns)
+    }
+
     fn view(&self, generation: Arc<Generation>) -> View {
         let config = &generation.config;
         let workers = |number| {
@@ -161,6 +170,7 @@ impl Views {
             opener: OpenFiles::new(&generation.config),
             map_programs: MapPrograms::default(),
             map_databases: MapDatabases::default(),
+            pace: self.pace(&generation),
             generation,
         }
     }

@@ -10,7 +10,7 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 use wire::reply::OnwardRequest;
 
-use super::access::{admit, keep_pace};
+use super::access::{admit, limits::keep_pace};
 use super::body::{Body, RequestBody, inflate};
 use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
@@ -52,7 +52,7 @@ pub async fn request(
 ) -> Result<WorkerReply, Refusal> {
     refuse_guards(context, route)?;
     refuse_event_pool(context, route)?;
-    keep_pace(context, route)?;
+    keep_pace(context, route).await?;
     let body = body.receive(context, route).await?;
     context.remember_body(|| body.for_recording());
     let (head, body) = match route.settings.response.inflate.is_on() {
@@ -101,7 +101,7 @@ fn refuse_guards_elsewhere(context: &RequestContext, route: &Route, place: &Rout
 /// Lets a worker run the phases of a request that a backend answers. The body is left for the backend.
 pub async fn run_phases(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<WorkerReply, Refusal> {
     refuse_guards(context, route)?;
-    keep_pace(context, route)?;
+    keep_pace(context, route).await?;
     let pool = route.settings.pool;
     let ticket = context.generation.workers.of(pool).submit(frame::job_of_phases(context, head, route))?;
     context.sent_to(pool, ticket.exchange().clone());

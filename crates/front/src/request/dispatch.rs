@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::access::reverse_dns::named_by_dns;
-use super::access::{admit, take_turn};
+use super::access::{admit, limits::take_turn};
 use super::ask_worker::WorkerReply;
 use super::body::{RequestBody, measure};
 use super::cached::{self, Lookup};
@@ -210,7 +210,7 @@ async fn at_place(
     if !route.settings.has_perl_phases()
         && let Some(page) = pages::answer(context, head, &route, &route.settings.handler)
     {
-        take_turn(context, head, &route)?;
+        take_turn(context, head, &route).await?;
         return page.map(Dispatched::Response);
     }
     at_program(context, head, route, body).await
@@ -257,7 +257,7 @@ async fn on_disk(
                     },
                 ));
             }
-            take_turn(context, head, &route)?;
+            take_turn(context, head, &route).await?;
             includes::keep_body(context, head, &route, body).await?;
             let head = headers::edited(context, head, &route).await?;
             files::send(context, &route, opened, &head).await?.into()
@@ -295,7 +295,7 @@ async fn at_program(
 ) -> Result<Dispatched, Refusal> {
     let route = named_by_dns(&context.services.names, &context.client.local, route).await;
     settle_all(context, head, &route).await?;
-    take_turn(context, head, &route)?;
+    take_turn(context, head, &route).await?;
     // The client's name may have been looked up since the access check.
     variables::settle_all(context, head, &route).await?;
     let mut head = headers::edited(context, head, &route).await?;

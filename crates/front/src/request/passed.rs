@@ -5,7 +5,7 @@ use std::rc::Rc;
 use http::Response;
 use http::request::Parts;
 
-use super::access::{admit, take_turn};
+use super::access::{admit, limits::take_turn};
 use super::body::RequestBody;
 use super::cached::{self, Lookup};
 use super::context::RequestContext;
@@ -30,7 +30,7 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     admit(context, head, route).await?;
-    take_turn(context, head, route)?;
+    take_turn(context, head, route).await?;
     if to.parameters.forwarding.is_some() && hops::ends_here(head) {
         return Ok(Dispatched::Response(Response::new(BodySource::Empty)));
     }

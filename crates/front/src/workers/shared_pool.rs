@@ -14,7 +14,7 @@ use wire::transport::MAX_ORDER;
 
 use super::mailbox::{Mailboxes, Notice, Notices};
 use super::scheduler::queue::Sizes;
-use super::scheduler::{ClientId, RequestId, Scheduler, TooFast};
+use super::scheduler::{ClientId, PaceInquiry, RequestId, Scheduler, TooFast};
 use super::streams::Streams;
 use super::submitted::{Label, RequestStart, Submitted};
 use super::worker::Worker;
@@ -22,6 +22,8 @@ use super::{Workers, ring};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::shared;
+use crate::limits::pace::PaceVerdict;
+use crate::limits::turns::{SharedTurns, TurnCount};
 use config::access::RequestThrottle;
 use config::scheduling::SpeedLimit;
 use config::{Config, pools};
@@ -53,12 +55,26 @@ pub(super) struct State {
 pub struct ConcurrencyTurn {
     /// Id of the `MaxConcurrentReqs` line.
     pub line: u32,
+    /// The count with this request.
+    pub count: TurnCount,
     pool: Arc<SharedPool>,
+    /// Where the end of the request is reported for other servers, and the line's name there.
+    shared: Option<(Arc<SharedTurns>, Arc<str>)>,
+}
+
+impl ConcurrencyTurn {
+    /// Reports the end of the request for other servers.
+    pub fn share(&mut self, turns: &Arc<SharedTurns>, line: &Arc<str>) {
+        self.shared = Some((turns.clone(), line.clone()));
+    }
 }
 
 impl Drop for ConcurrencyTurn {
     fn drop(&mut self) {
-        lock(&self.pool.state).scheduler.give_turn_back(self.line);
+        let count = lock(&self.pool.state).scheduler.give_turn_back(self.line);
+        if let Some((turns, line)) = &self.shared {
+            turns.end(line, count);
+        }
     }
 }
 
@@ -117,10 +133,25 @@ impl SharedPool {
         lock(&self.state).scheduler.keep_pace(limit, client, Instant::now())
     }
 
+    /// Begins a request that the store of `LimitStore` decides about, or refuses it.
+    pub fn inquire_pace(&self, limit: &SpeedLimit, client: IpAddr) -> Result<PaceInquiry, TooFast> {
+        lock(&self.state).scheduler.inquire_pace(limit, client, Instant::now())
+    }
+
+    /// Charges or refuses a request by the verdict of the store.
+    pub fn settle_pace(
+        &self,
+        limit: &SpeedLimit,
+        inquiry: PaceInquiry,
+        verdict: PaceVerdict,
+    ) -> Result<ClientId, TooFast> {
+        lock(&self.state).scheduler.settle_pace(limit, inquiry, verdict, Instant::now())
+    }
+
     /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
     pub fn take_turn(self: &Arc<Self>, throttle: &RequestThrottle) -> Option<ConcurrencyTurn> {
-        let taken = lock(&self.state).scheduler.take_turn(throttle.id, throttle.most);
-        taken.then(|| ConcurrencyTurn { line: throttle.id, pool: self.clone() })
+        let count = lock(&self.state).scheduler.take_turn(throttle.id, throttle.most)?;
+        Some(ConcurrencyTurn { line: throttle.id, count, pool: self.clone(), shared: None })
     }
 
     /// Adds a worker that the mold forks, or that is `adopted` from an earlier front.

@@ -2,6 +2,7 @@
 
 pub mod certificate;
 mod guards;
+pub mod limits;
 pub mod passwords;
 pub mod reverse_dns;
 mod statements;
@@ -22,7 +23,6 @@ use super::proxied::forward;
 use crate::base::blocking::{self, NoThread};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
-use crate::base::shared::count;
 use crate::base::target;
 use crate::routing::Route;
 use access::{
@@ -31,7 +31,6 @@ use access::{
 };
 use config::access::{AccessRules, Lookups, Methods};
 use config::fastcgi_guards::GuardKind;
-use config::pools;
 use config::response::expr::{ExprFailure, ExprText};
 use files::open::root;
 use guards::{GuardAnswer, GuardedUser};
@@ -297,49 +296,6 @@ async fn unauthorized(context: &RequestContext, head: &Parts, route: &Route, sta
     let question = HeaderValue::from_str(&challenge(rules, &realm, &context.generation.config.facts.nonce_key, stale));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     forward::unauthorized(route, question)
-}
-
-/// Counts the request for each matching `MaxConcurrentReqs`, or refuses it.
-pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    if route.settings.access.throttles.is_empty() {
-        return Ok(());
-    }
-    let method = Methods::of(head.method.as_str());
-    let mut visitor = context.visitor_mut();
-    for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
-        // The request may have been counted before a script redirected it internally within the section.
-        if visitor.has_turn(throttle.id) || context.has_turn(throttle.id) {
-            continue;
-        }
-        let Some(turn) = context.generation.workers.of(pools::DEFAULT).pool.take_turn(throttle) else {
-            context.log_error(route, &format_args!("MaxConcurrentReqs {} reached", throttle.most));
-            count(&context.services.shared.counters.shed.max_concurrent);
-            return Err(Refusal::busy());
-        };
-        visitor.hold(turn);
-    }
-    Ok(())
-}
-
-/// Counts a request that needs a worker for `SpeedLimit`, or refuses it.
-/// Internal redirects and error documents do not count again within a pool; a request that moves to another pool
-/// counts there, too.
-pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
-    let rules = &route.settings.scheduling;
-    let (Some(limit), Some(socket)) = (&rules.speed, context.remote().socket) else { return Ok(()) };
-    if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
-        return Ok(());
-    }
-    let pool = context.generation.config.pool_for(&route.settings);
-    let kept = context.visitor_mut().keep_pace(pool, || {
-        let kept = context.generation.workers.of(pool).pool.keep_pace(limit, socket.ip());
-        kept.map_err(|fast| {
-            count(&context.services.shared.counters.shed.speed_limit);
-            fast.line.inspect(|line| context.log_error(route, line));
-            fast.retry_after
-        })
-    });
-    kept.map_err(|seconds| Refusal::later(StatusCode::TOO_MANY_REQUESTS, seconds))
 }
 
 fn claimant(context: &RequestContext, route: &Route) -> Claimant {

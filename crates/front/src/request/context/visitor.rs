@@ -111,11 +111,16 @@ impl Visitor {
         self.turns.push(turn);
     }
 
-    /// The result of `count`, which counts the request for `SpeedLimit` in `pool`, and runs once for each pool. The
-    /// error is the number of seconds after which the client may retry.
-    pub fn keep_pace(&mut self, pool: PoolNumber, count: impl FnOnce() -> Result<ClientId, u32>) -> Result<(), u32> {
-        self.speed.take_if(|speed| speed.is_ok_and(|(of, _)| of != pool));
-        self.speed.get_or_insert_with(|| count().map(|client| (pool, client))).map(drop)
+    /// The decision of `SpeedLimit` about this request in `pool`, if there is one. The error is the number of seconds
+    /// after which the client may retry.
+    pub fn pace(&self, pool: PoolNumber) -> Option<Result<(), u32>> {
+        let speed = self.speed?;
+        (!speed.is_ok_and(|(of, _)| of != pool)).then_some(speed.map(drop))
+    }
+
+    /// Sets the decision of `SpeedLimit` about this request in `pool`.
+    pub fn set_pace(&mut self, pool: PoolNumber, decision: Result<ClientId, u32>) {
+        self.speed = Some(decision.map(|client| (pool, client)));
     }
 
     /// The client to charge with a worker's time in this pool.

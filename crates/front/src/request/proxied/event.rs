@@ -20,7 +20,7 @@ use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::{Tunnel, WebSocketSession};
 use crate::log::entry::since_1970;
-use crate::request::access::keep_pace;
+use crate::request::access::limits::keep_pace;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
 use crate::request::frame;
@@ -62,7 +62,7 @@ pub async fn answer(
     route: &Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
-    keep_pace(context, route)?;
+    keep_pace(context, route).await?;
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     let mut streamed = Streamed { context, head, route, upload, has_body: source.is_some(), handshake: None };

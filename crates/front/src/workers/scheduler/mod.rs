@@ -29,7 +29,7 @@ mod tests;
 mod worker;
 
 pub use action::{Action, Cause};
-pub use rate::{ClientId, TooFast};
+pub use rate::{ClientId, PaceInquiry, TooFast};
 pub use request::{NewRequest, RequestId, RequestTimeouts};
 pub use request_timeout::{TimeoutAction, due};
 pub use stretch::{Stretch, TimedStretch};
@@ -44,6 +44,7 @@ use wire::control::{WorkerId, WorkerState};
 use wire::reply::LeaveReason;
 
 use crate::base::failure::Failure;
+use crate::limits::pace::PaceVerdict;
 use concurrency::UnderWay;
 use config::scheduling::{PoolShare, SpeedLimit};
 use patience::ClientPatience;
@@ -281,6 +282,22 @@ impl Scheduler {
     /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
     pub fn keep_pace(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<ClientId, TooFast> {
         self.clients.enter(limit, client, now)
+    }
+
+    /// Begins a request that the store of `LimitStore` decides about, or refuses it.
+    pub fn inquire_pace(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<PaceInquiry, TooFast> {
+        self.clients.inquire(limit, client, now)
+    }
+
+    /// Charges or refuses a request by the verdict of the store.
+    pub fn settle_pace(
+        &mut self,
+        limit: &SpeedLimit,
+        inquiry: PaceInquiry,
+        verdict: PaceVerdict,
+        now: Instant,
+    ) -> Result<ClientId, TooFast> {
+        self.clients.settle(limit, inquiry, verdict, now)
     }
 
     /// Limits busy workers to `most`, and at least one. Shares are computed from this limit.

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use config::scheduling::{Rate, SpeedLimit};
 
+use crate::limits::pace::UnreportedUsage;
+
 /// Interval between log lines about a refused client.
 const QUIET: Duration = Duration::from_secs(60);
 
@@ -17,6 +19,10 @@ pub(super) struct Account {
     began: f64,
     opened: Instant,
     worker_rate: Option<Rate>,
+    /// Usage that the store of `LimitStore` has not counted.
+    unreported: [Level; 2],
+    /// Until when the store refuses the client.
+    refused_until: Instant,
     /// Time of the last log line, and number of requests refused since.
     last_report: Option<(Instant, u32)>,
 }
@@ -38,6 +44,8 @@ impl Account {
             began: 0.0,
             opened: now,
             worker_rate: limit.worker_seconds,
+            unreported: [level; 2],
+            refused_until: now,
             last_report: None,
         }
     }
@@ -52,7 +60,43 @@ impl Account {
         // limit.
         let requests = requests.filter(|missing| *missing > 0.0);
         let worker_seconds = worker_seconds.filter(|missing| *missing >= 0.0);
-        requests.into_iter().chain(worker_seconds).reduce(f64::max)
+        let by_store = self.refused_until.saturating_duration_since(now).as_secs_f64();
+        let by_store = Some(by_store).filter(|missing| *missing > 0.0);
+        requests.into_iter().chain(worker_seconds).chain(by_store).reduce(f64::max)
+    }
+
+    /// Usage that the store has not counted, for a report. It counts as reported from now on.
+    pub(super) fn take_unreported(&mut self, limit: &SpeedLimit, now: Instant) -> UnreportedUsage {
+        let [requests, worker_seconds] = std::mem::replace(&mut self.unreported, [Level { used: 0.0, at: now }; 2]);
+        let used = |level: Level, rate: Option<Rate>| rate.map_or(0.0, |rate| level.at(rate, now).used);
+        UnreportedUsage {
+            requests: used(requests, limit.requests),
+            worker_seconds: used(worker_seconds, limit.worker_seconds),
+            unfinished: self.unfinished(now).max(0.0),
+            is_report: false,
+        }
+    }
+
+    /// Whether the store has not counted all usage of requests that have ended.
+    pub(super) fn has_unreported(&self, limit: &SpeedLimit, now: Instant) -> bool {
+        let rates = [limit.requests, limit.worker_seconds];
+        { self.unreported.iter().zip(rates) }
+            .any(|(level, rate)| rate.is_some_and(|rate| level.at(rate, now).used > 0.0))
+    }
+
+    /// Notes usage that the store has not counted.
+    pub(super) fn add_unreported(&mut self, limit: &SpeedLimit, usage: UnreportedUsage, now: Instant) {
+        let rates = [(limit.requests, usage.requests), (limit.worker_seconds, usage.worker_seconds)];
+        for (level, (rate, more)) in self.unreported.iter_mut().zip(rates) {
+            if let Some(rate) = rate {
+                *level = level.at(rate, now).and(more);
+            }
+        }
+    }
+
+    /// Notes that the store refuses the client for this time.
+    pub(super) fn refuse(&mut self, wait: Duration, now: Instant) {
+        self.refused_until = now + wait;
     }
 
     pub(super) fn count(&mut self, limit: &SpeedLimit, now: Instant) {
@@ -83,6 +127,8 @@ impl Account {
         if let Some(rate) = self.worker_rate {
             let took = now.duration_since(since).as_secs_f64();
             self.worker_seconds = self.worker_seconds.at(rate, now).and(took);
+            let [_, unreported] = &mut self.unreported;
+            *unreported = unreported.at(rate, now).and(took);
         }
     }
 

@@ -15,6 +15,8 @@ use config::scheduling::SpeedLimit;
 
 use account::Account;
 
+use crate::limits::pace::{PaceVerdict, UnreportedUsage};
+
 /// Maximum number of accounts in `recent`; a full `recent` becomes `older`, whose accounts are dropped.
 const KEPT: usize = 16_384;
 /// A /64 network of IPv6 is one client.
@@ -34,6 +36,21 @@ pub struct ClientId {
     network: IpAddr,
 }
 
+/// A request that the store of `LimitStore` decides about.
+#[derive(Debug)]
+pub struct PaceInquiry {
+    client: ClientId,
+    /// What the store has not counted yet.
+    pub usage: UnreportedUsage,
+}
+
+impl PaceInquiry {
+    /// The client's address, or its network.
+    pub fn network(&self) -> IpAddr {
+        self.client.network
+    }
+}
+
 /// Why a request is refused.
 #[derive(Debug)]
 pub struct TooFast {
@@ -48,17 +65,62 @@ impl Clients {
     pub fn enter(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<ClientId, TooFast> {
         let id = ClientId { limit: limit.id, network: prefix(client) };
         let account = self.account(id, limit, now);
-        let Some(missing) = account.missing(limit, now) else {
-            account.count(limit, now);
-            return Ok(id);
+        match account.missing(limit, now) {
+            Some(missing) => Err(too_fast(account, id, limit, missing, now)),
+            None => {
+                account.count(limit, now);
+                Ok(id)
+            }
+        }
+    }
+
+    /// Begins a request that the store of `LimitStore` decides about. A client that is too fast for this server alone
+    /// is refused at once, unless the store has to learn of its usage. [`Clients::settle`] must follow.
+    pub fn inquire(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<PaceInquiry, TooFast> {
+        let id = ClientId { limit: limit.id, network: prefix(client) };
+        let account = self.account(id, limit, now);
+        let missing = account.missing(limit, now);
+        match missing {
+            Some(missing) if !account.has_unreported(limit, now) => Err(too_fast(account, id, limit, missing, now)),
+            _ => {
+                let usage = account.take_unreported(limit, now);
+                Ok(PaceInquiry { client: id, usage: UnreportedUsage { is_report: missing.is_some(), ..usage } })
+            }
+        }
+    }
+
+    /// Counts or refuses a request by the verdict of the store. Without one this server decides alone.
+    pub fn settle(
+        &mut self,
+        limit: &SpeedLimit,
+        inquiry: PaceInquiry,
+        verdict: PaceVerdict,
+        now: Instant,
+    ) -> Result<ClientId, TooFast> {
+        let PaceInquiry { client: id, usage } = inquiry;
+        let account = self.account(id, limit, now);
+        let own = account.missing(limit, now);
+        let missing = match verdict {
+            // A report does not count the request, so it is refused even if its time has come meanwhile.
+            PaceVerdict::Admitted if usage.is_report => Some(own.unwrap_or_default()),
+            PaceVerdict::Admitted => None,
+            PaceVerdict::Wait(wait) => {
+                account.refuse(wait, now);
+                own.into_iter().chain([wait.as_secs_f64()]).reduce(f64::max)
+            }
+            PaceVerdict::Undecided => {
+                let requests = usage.requests + if own.is_none() { 1.0 } else { 0.0 };
+                account.add_unreported(limit, UnreportedUsage { requests, ..usage }, now);
+                own
+            }
         };
-        let retry_after = (missing.ceil() as u32).max(1);
-        let line = account.take_count(now).map(|more| {
-            let more = if more > 0 { format!(", {more} times more since the last such line") } else { String::new() };
-            let network = id.network;
-            format!("client {network} asks for more than SpeedLimit {limit}{more}: 429, Retry-After {retry_after}")
-        });
-        Err(TooFast { retry_after, line })
+        match missing {
+            Some(missing) => Err(too_fast(account, id, limit, missing, now)),
+            None => {
+                account.count(limit, now);
+                Ok(id)
+            }
+        }
     }
 
     /// Begins to charge `id` with the time of a worker. False: the account was dropped while the request was queued, so
@@ -96,6 +158,17 @@ impl Clients {
     fn len(&self) -> usize {
         self.recent.len() + self.older.len()
     }
+}
+
+/// The refusal of a client, `missing` seconds before it may send a request.
+fn too_fast(account: &mut Account, id: ClientId, limit: &SpeedLimit, missing: f64, now: Instant) -> TooFast {
+    let retry_after = (missing.ceil() as u32).max(1);
+    let line = account.take_count(now).map(|more| {
+        let more = if more > 0 { format!(", {more} times more since the last such line") } else { String::new() };
+        let network = id.network;
+        format!("client {network} asks for more than SpeedLimit {limit}{more}: 429, Retry-After {retry_after}")
+    });
+    TooFast { retry_after, line }
 }
 
 fn prefix(client: IpAddr) -> IpAddr {

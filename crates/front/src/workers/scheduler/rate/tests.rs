@@ -3,13 +3,18 @@
 use std::time::Duration;
 
 use super::*;
-use config::scheduling::Rate;
+use config::scheduling::{LimitPlace, Rate};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 fn limit(requests: Option<u32>, worker_seconds: Option<u32>) -> SpeedLimit {
     let rate = |amount| Rate { amount, period: 10 * SECOND };
-    SpeedLimit { id: 1, requests: requests.map(rate), worker_seconds: worker_seconds.map(rate) }
+    SpeedLimit {
+        id: 1,
+        place: LimitPlace { host: 0, section: "".into() },
+        requests: requests.map(rate),
+        worker_seconds: worker_seconds.map(rate),
+    }
 }
 
 fn client(text: &str) -> IpAddr {
@@ -95,4 +100,58 @@ fn memory_of_accounts_is_bounded_and_only_idle_clients_lose_theirs() {
         assert!(n % 1000 != 0 || clients.enter(&limit, busy, now).is_err());
     }
     assert!(clients.len() <= 2 * KEPT);
+}
+
+/// The verdict of a store about the client's next request.
+fn by_store(
+    clients: &mut Clients,
+    limit: &SpeedLimit,
+    verdict: PaceVerdict,
+    now: Instant,
+) -> Result<ClientId, TooFast> {
+    let inquiry = clients.inquire(limit, client("192.0.2.1"), now)?;
+    clients.settle(limit, inquiry, verdict, now)
+}
+
+#[test]
+fn what_the_store_has_not_counted_is_reported_once_and_drains() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(5), Some(5)), Instant::now());
+    let usage = |clients: &mut Clients, now| {
+        let inquiry = clients.inquire(&limit, client("192.0.2.1"), now).expect("an inquiry");
+        let usage = inquiry.usage;
+        (usage, clients.settle(&limit, inquiry, PaceVerdict::Admitted, now).expect("it is admitted"))
+    };
+    for _ in 0..3 {
+        by_store(&mut clients, &limit, PaceVerdict::Undecided, now).expect("below the own limit");
+    }
+    let (first, id) = usage(&mut clients, now + 2 * SECOND);
+    assert_eq!((first.requests, first.worker_seconds), (2.0, 0.0), "one of three has drained");
+    assert_eq!(usage(&mut clients, now + 2 * SECOND).0.requests, 0.0);
+    assert!(clients.begin(id, now + 2 * SECOND));
+    let running = usage(&mut clients, now + 4 * SECOND).0;
+    assert_eq!((running.worker_seconds, running.unfinished), (0.0, 2.0));
+    clients.end(id, now + 2 * SECOND, now + 4 * SECOND);
+    assert_eq!(usage(&mut clients, now + 4 * SECOND).0.worker_seconds, 2.0);
+}
+
+#[test]
+fn a_client_that_the_store_refuses_is_refused_here_until_its_time_has_come() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(5), None), Instant::now());
+    let refused = by_store(&mut clients, &limit, PaceVerdict::Wait(4 * SECOND), now).expect_err("by the store");
+    assert_eq!(refused.retry_after, 4);
+    let refused = clients.inquire(&limit, client("192.0.2.1"), now + SECOND).expect_err("without a question");
+    assert_eq!(refused.retry_after, 3);
+    assert!(by_store(&mut clients, &limit, PaceVerdict::Admitted, now + 4 * SECOND).is_ok());
+}
+
+#[test]
+fn without_the_store_the_own_limit_holds_and_its_usage_is_reported_even_if_it_refuses() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(2), None), Instant::now());
+    for admitted in [true, true, false, false] {
+        assert_eq!(by_store(&mut clients, &limit, PaceVerdict::Undecided, now).is_ok(), admitted);
+    }
+    let inquiry = clients.inquire(&limit, client("192.0.2.1"), now).expect("a report");
+    assert_eq!((inquiry.usage.requests, inquiry.usage.is_report), (2.0, true));
+    assert!(clients.settle(&limit, inquiry, PaceVerdict::Admitted, now).is_err(), "the own limit holds");
+    assert!(clients.inquire(&limit, client("192.0.2.1"), now).is_err(), "nothing is left to report");
 }

@@ -13,7 +13,7 @@ use super::super::request::RequestStage;
 use super::super::{Action, ClientId, NewRequest, RequestId, RequestTimeouts, Scheduler};
 use super::op::Op;
 use crate::base::failure::Failure;
-use config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
+use config::scheduling::{LimitPlace, PoolShare, Rate, ShareSize, SpeedLimit};
 
 const MAX_WORKERS: usize = 6;
 const QUEUE_LENGTH: usize = 20;
@@ -177,9 +177,14 @@ impl World {
             return Some(None);
         }
         let rate = Rate { amount: 2, period: Duration::from_secs(1) };
-        let limit = SpeedLimit { id: 1, requests: None, worker_seconds: Some(rate) };
+        let limit = SpeedLimit {
+            id: 1,
+            place: LimitPlace { host: 0, section: "".into() },
+            requests: None,
+            worker_seconds: Some(rate),
+        };
         let client = self.scheduler.keep_pace(&limit, [192, 0, 2, 1].into(), self.now).ok()?;
-        if !self.scheduler.take_turn(LINE, MAX_UNDER_WAY) {
+        if self.scheduler.take_turn(LINE, MAX_UNDER_WAY).is_none() {
             assert_eq!(self.turns.len(), MAX_UNDER_WAY as usize, "a turn is refused");
             return None;
         }

@@ -13,6 +13,7 @@ use super::base::lock::lock;
 use super::generation::{Generation, Prepared};
 use super::request::proxied::health;
 use super::request::purge_url;
+use super::shared_cache;
 use super::workers::{Worker, spool, take_over};
 use base::log;
 use tls::Challenges;
@@ -186,7 +187,10 @@ fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<(
     front.generations().serve_with(generation);
     front.shared().serves(generation.number);
     front.services.balancers.retain(&generation.config.balancers);
+    // The view of this thread connects to the store of LimitStore now, not with the first request.
+    front.services.generations.serving();
     front.transport.set(&front.shared().broadcasts, generation.config.broadcast_store.as_ref());
+    shared_cache::start(generation);
     end_earlier_held(front, generation);
     tokio::task::spawn_local(health::watch(front.services.clone(), generation.clone()));
     front.shared().clock.start();

@@ -38,6 +38,7 @@ mod control;
 mod panics;
 mod presence;
 mod scoreboard;
+mod shared_cache;
 mod threads;
 mod transport;
 

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::timeout_at;
 
 use super::FlightTurn;
+use super::shared::SharedLead;
 use crate::base::lock::lock;
 
 /// The result of the leading request for its waiters.
@@ -35,6 +36,8 @@ pub struct Leader {
     flights: Arc<Flights>,
     key: Box<[u8]>,
     outcome: watch::Sender<Option<FlightOutcome>>,
+    /// The right to make the response for other servers, too.
+    pub shared: Option<SharedLead>,
 }
 
 /// A request that waits for the leader's outcome.
@@ -52,7 +55,7 @@ impl Flights {
             return FlightTurn::Waits(Waiter { outcome: flight.outcome.subscribe(), until: flight.since + patience });
         }
         let (outcome, _) = watch::channel(None);
-        let leader = Leader { flights: self.clone(), key: key.into(), outcome: outcome.clone() };
+        let leader = Leader { flights: self.clone(), key: key.into(), outcome: outcome.clone(), shared: None };
         flights.insert(key.into(), Flight { since: now, outcome });
         FlightTurn::Leads(leader)
     }

@@ -7,6 +7,7 @@
 //!   CachedResponse  a cached response, with the Terms on which it is stored
 //!   VariantStore    all responses, and the requests whose response cannot be stored; evicts the least recently used
 //!   Flights         lets one request ask a worker while others wait for its response
+//!   SharedCache     the responses of other servers, behind those in memory (`CacheStore`)
 //! ```
 
 pub mod conditions;
@@ -16,6 +17,7 @@ pub mod forms;
 pub mod key;
 pub mod packed;
 pub mod response;
+pub mod shared;
 mod store;
 pub mod terms;
 
@@ -29,6 +31,7 @@ use flights::Flights;
 pub use flights::{FlightOutcome, Leader, Waiter};
 use key::Key;
 use response::CachedResponse;
+use shared::{SharedCache, SharedFound, SharedLead, SharedRequest};
 use store::VariantStore;
 pub use store::{StoreLookup, StoredResponse};
 
@@ -42,6 +45,7 @@ const HANDFUL: usize = 1000;
 pub struct Cache {
     store: Mutex<VariantStore>,
     flights: Arc<Flights>,
+    shared: Option<Arc<SharedCache>>,
 }
 
 /// The next step of a request that found no usable response.
@@ -53,12 +57,36 @@ pub enum FlightTurn {
 }
 
 impl Cache {
-    /// An empty cache of `size` bytes.
-    pub fn new(size: u64) -> Cache {
+    /// An empty cache of `size` bytes, in front of those of other servers, if they share a store.
+    pub fn new(size: u64, shared: Option<Arc<SharedCache>>) -> Cache {
         Cache {
             store: Mutex::new(VariantStore::new(usize::try_from(size).unwrap_or(usize::MAX))),
             flights: Arc::default(),
+            shared,
         }
+    }
+
+    /// The way to the responses of other servers.
+    pub fn shared(&self) -> Option<&Arc<SharedCache>> {
+        self.shared.as_ref()
+    }
+
+    /// Looks for a response of another server; see [`SharedCache::fetch`].
+    pub async fn fetch(&self, key: &Key, headers: &HeaderMap, lead: Option<Duration>) -> SharedFound {
+        let Some(shared) = &self.shared else { return SharedFound::Unknown };
+        let request = self.shared_request(key, headers);
+        shared.fetch(request, lead, |names| lock(&self.store).depend(key, names)).await
+    }
+
+    /// Stores a response to this request for other servers as well.
+    pub fn share(&self, key: &Key, headers: &HeaderMap, response: &CachedResponse, lead: Option<SharedLead>) {
+        if let Some(shared) = &self.shared {
+            shared.put(self.shared_request(key, headers), response, lead);
+        }
+    }
+
+    fn shared_request<'a>(&self, key: &'a Key, headers: &'a HeaderMap) -> SharedRequest<'a> {
+        SharedRequest { key, headers, vary: lock(&self.store).vary(key).to_vec() }
     }
 
     /// Searches the cache for a request with these headers.
@@ -81,7 +109,13 @@ impl Cache {
         lock(&self.store).grow(kept, bytes);
     }
 
-    /// Removes all responses of a resource; returns their number.
+    /// Removes all responses of a resource, also from other servers; returns the number of those of this server.
+    pub fn purge(&self, resource: &[u8]) -> usize {
+        self.shared.iter().for_each(|shared| shared.purge(resource));
+        self.forget(resource)
+    }
+
+    /// Removes all responses of a resource from this server; returns their number.
     pub fn forget(&self, resource: &[u8]) -> usize {
         lock(&self.store).forget(resource)
     }

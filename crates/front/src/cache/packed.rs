@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_compressed_body_is_shared_by_requests() {
-        let (cache, none) = (Arc::new(Cache::new(100_000)), HeaderMap::new());
+        let (cache, none) = (Arc::new(Cache::new(100_000, None)), HeaderMap::new());
         let key = Key { resource: b"a"[..].into(), asked: Vec::new() };
         let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };
         let (headers, always) = (none.clone(), AlwaysHeaders::default());

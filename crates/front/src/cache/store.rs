@@ -71,8 +71,12 @@ impl VariantStore {
 
     /// The variant key of a request, with the `Vary` headers known so far.
     pub fn variant(&self, key: &Key, headers: &HeaderMap) -> Vec<u8> {
-        let vary = self.resources.get(&key.resource[..]).map_or(&[][..], |resource| &resource.vary);
-        key.variant(vary, headers)
+        key.variant(self.vary(key), headers)
+    }
+
+    /// The headers that responses of the resource named in `Vary` so far.
+    pub fn vary(&self, key: &Key) -> &[HeaderName] {
+        self.resources.get(&key.resource[..]).map_or(&[], |resource| &resource.vary)
     }
 
     /// Searches the store, and marks the variant as used.
@@ -134,7 +138,7 @@ impl VariantStore {
     }
 
     /// Adds new `Vary` headers to a resource. The stored variants lack these headers in their keys, and are removed.
-    fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
+    pub fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
         let known = self.resources.get(&key.resource[..]).map(|resource| resource.vary.clone()).unwrap_or_default();
         let new: Vec<HeaderName> = vary.iter().filter(|name| !known.contains(name)).cloned().collect();
         if !new.is_empty() {

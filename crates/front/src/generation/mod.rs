@@ -24,13 +24,17 @@ use wire::control::{GenerationNumber, PoolId};
 use super::base::lock::lock;
 use super::base::shared::Shared;
 use super::cache::Cache;
+use super::cache::shared::SharedCache;
 use super::failures::FailureRecorder;
+use super::limits::pace::SharedPace;
+use super::limits::turns::SharedTurns;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::routing::server_name;
 use super::trace::Exporter;
 use super::workers::{Mailboxes, Pools, SharedPool, Worker};
 use config::{Bundle, Config, Directive, Host};
+use stores::StoreReport;
 use tls::{Servers, Sessions, TlsFiles};
 
 /// The parts of a generation that the master has prepared.
@@ -70,6 +74,10 @@ pub struct Generation {
     pub failures: Option<FailureRecorder>,
     /// Sends request spans to a collector, if traces are configured.
     pub exporter: Option<Exporter>,
+    /// The state of the store of `LimitStore`, if there is one.
+    pub limit_report: Option<Arc<StoreReport>>,
+    /// The running requests that other servers count, too.
+    pub turns: Option<Arc<SharedTurns>>,
     /// The error logs of hosts with a log of their own.
     pub error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` or `Timeout` among the generation's hosts.
@@ -110,6 +118,8 @@ impl Generation {
             access_logs: AccessLogs::new(&config, logs)?,
             failures: FailureRecorder::start(&config).context("RecordFailures")?,
             exporter: Exporter::start(&config.traces).context("TraceExport")?,
+            limit_report: SharedPace::report(&config.stores),
+            turns: SharedTurns::new(&config.stores),
             shortest_wait: config.hosts.iter().map(shortest_wait).min().unwrap_or_default(),
             users: AtomicU64::new(0),
             superseded: AtomicBool::new(false),
@@ -179,7 +189,7 @@ impl Generation {
 
 fn cache(config: &Config) -> Option<Arc<Cache>> {
     let is_wanted = config.sections.iter().any(|section| section.own.caching.enables());
-    is_wanted.then(|| Arc::new(Cache::new(config.cache_size)))
+    is_wanted.then(|| Arc::new(Cache::new(config.cache_size, SharedCache::new(config))))
 }
 
 fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow::Result<Arc<Servers>> {

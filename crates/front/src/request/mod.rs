@@ -52,7 +52,7 @@ use respond::body::{BodySource, ResponseBody};
 use respond::{ResponseEnding, compress, headers, held, repeatable};
 use services::Connection;
 
-pub use cached::purge_url::purge as purge_url;
+pub use cached::purge_url::{purge as purge_url, purge_here};
 pub use dispatch::follow;
 use dispatch::{find_file, look_up, reach, reach_at, run};
 pub use internal_redirect::{MAX_REDIRECTS, redirected};

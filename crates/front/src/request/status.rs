@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Instant, UNIX_EPOCH};
 
-use wire::control::{CertificateStatus, FrontStatus, Load, MemberStatusReport, PoolStatus, ResponseTimes, Spreads};
+use wire::control::{
+    CertificateStatus, FrontStatus, Load, MemberStatusReport, PoolStatus, ResponseTimes, SharedStoreStatus, Spreads,
+};
 
 use super::services::Services;
 use crate::generation::Generation;
@@ -48,6 +50,7 @@ impl Services {
             shed: counters.shed.now(),
             broadcast: self.shared.broadcasts.status(),
             broadcast_transport: self.shared.broadcasts.transport(),
+            stores: serving.as_ref().map(|serving| stores_of(serving)).unwrap_or_default(),
             slow_readers: counters.slow_readers.load(Relaxed),
             http2_closed: counters.http2_closed.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),
@@ -84,6 +87,13 @@ impl Services {
         };
         serving.config.balancers.iter().flat_map(of).collect()
     }
+}
+
+/// The stores that the serving generation shares with other servers.
+fn stores_of(serving: &Generation) -> Vec<SharedStoreStatus> {
+    let limits = serving.limit_report.iter().map(|report| report.status());
+    let cache = serving.cache.as_ref().and_then(|cache| cache.shared());
+    limits.chain(cache.map(|shared| shared.report().status())).collect()
 }
 
 /// The certificates that the hosts present.

@@ -22,7 +22,7 @@ pub fn forget(context: &RequestContext, cache: &Cache, route: &Route, answer: &D
         [LOCATION, CONTENT_LOCATION].into_iter().filter_map(|name| headers.get(name)?.to_str().ok()?.parse().ok());
     let ours = named.filter(|uri: &Uri| is_ours(context, uri));
     let gone = std::iter::once(context.head.uri.clone()).chain(ours).filter_map(|uri| resource(route, &uri));
-    if gone.map(|resource| cache.forget(&resource)).sum::<usize>() > 0 {
+    if gone.map(|resource| cache.purge(&resource)).sum::<usize>() > 0 {
         events::note(context, Event::Invalidated("cache invalidated by the request's method"));
     }
 }

@@ -162,7 +162,7 @@ impl ResponseToStore {
 
     /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
-        let ResponseToStore { context, cache, key, request, status, reason, headers, always, terms, leader } = self;
+        let ResponseToStore { context, cache, key, request, status, reason, headers, always, terms, mut leader } = self;
         if context.is_some_and(|context| context.end_storing()) {
             // A program that notices its client's departure may end its response early. The response looks complete
             // in that case, so it is not stored.
@@ -180,7 +180,9 @@ impl ResponseToStore {
                     terms,
                     since: Instant::now(),
                 };
-                cache.keep(&key, &request, Arc::new(answer));
+                let answer = Arc::new(answer);
+                cache.keep(&key, &request, answer.clone());
+                cache.share(&key, &request, &answer, leader.as_mut().and_then(|leader| leader.shared.take()));
                 FlightOutcome::Look
             }
             None => {

@@ -1,7 +1,7 @@
 //! The cache's part in requests (RFC 9111). [`look_up`] decides it once, before a worker or a backend is asked:
 //!
 //! ```text
-//!   look_up ──▶ Hit    a cached response answers the request
+//!   look_up ──▶ Hit    a cached response answers the request, of this server or of another one: see `shared`
 //!    │  ▲       Miss   the worker or backend is asked, with the validators of a stale response: see `refill`
 //!    │  │       Pass   the cache has no part in the response; an unsafe request may invalidate others
 //!    └──┘ another request asks: wait for it (CacheLock)
@@ -18,6 +18,7 @@ pub mod purge;
 pub mod purge_url;
 mod refill;
 mod renew;
+mod shared;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -139,7 +140,7 @@ impl<'a> Visit<'a> {
 
     /// Searches the cache, and waits for a leading request where possible, until that is decided.
     async fn look(self) -> Result<Lookup<'a>, Refusal> {
-        let mut leader = None;
+        let (mut leader, mut is_looked_up) = (None, false);
         loop {
             let mut is_passed = false;
             let stale = match self.cache.find(&self.key, &self.head.headers) {
@@ -163,13 +164,19 @@ impl<'a> Visit<'a> {
             if self.control.only_if_cached || self.head.method != Method::GET || asked::wants_a_part(self.head) {
                 return self.request_unshared();
             }
+            if !is_looked_up && !is_passed && self.has_no_lock() {
+                is_looked_up = true;
+                if self.fetch_without_lead().await {
+                    continue;
+                }
+            }
             if leader.is_some() || is_passed || !self.may_wait(stale.as_deref()) {
                 let errand = Errand { stale, leader, conditional: is_passed, plain: false };
                 return Ok(Lookup::Miss { store: Refill { visit: self, errand } });
             }
             match self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age) {
                 // A response may have been stored before this request became the leader: search once more.
-                FlightTurn::Leads(new) => leader = Some(new),
+                FlightTurn::Leads(new) => leader = Some(self.led_for_all(new).await),
                 FlightTurn::Waits(waiter) => match (waiter.wait().await, stale) {
                     (FlightOutcome::Look, _) => {}
                     (FlightOutcome::Failed, Some(stale)) if stale.is_usable_on_error(&self.control) => {
@@ -185,7 +192,7 @@ impl<'a> Visit<'a> {
     }
 
     fn forget(&self) {
-        self.cache.forget(&self.key.resource);
+        self.cache.purge(&self.key.resource);
     }
 
     /// Whether the client is authenticated, has a certificate, or sent credentials, which rules may have moved to other
@@ -226,11 +233,16 @@ impl<'a> Visit<'a> {
         Ok(Lookup::Miss { store: Refill { visit: self, errand } })
     }
 
+    /// Whether each fresh response is good enough for the client.
+    fn takes_any(&self) -> bool {
+        let control = &self.control;
+        !control.no_cache && control.max_age.is_none() && control.min_fresh.is_none()
+    }
+
     /// Whether waiting for another request makes sense. If each request needs its own response, waiting would only
     /// serialize them.
     fn may_wait(&self, stale: Option<&CachedResponse>) -> bool {
-        let control = &self.control;
-        let takes_any = !control.no_cache && control.max_age.is_none() && control.min_fresh.is_none();
+        let takes_any = self.takes_any();
         let lasts =
             |answer: &CachedResponse| !answer.terms.ask_always && answer.terms.lifetime > answer.terms.initial_age;
         self.rules().lock && takes_any && stale.is_none_or(lasts)

@@ -25,7 +25,7 @@ pub fn answer(context: &RequestContext, head: &Parts, route: &Route) -> Result<R
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     let cache = context.generation.cache.as_ref();
-    let gone = cache.zip(resource(route, &head.uri)).map_or(0, |(cache, resource)| cache.forget(&resource));
+    let gone = cache.zip(resource(route, &head.uri)).map_or(0, |(cache, resource)| cache.purge(&resource));
     let mut response = Response::new(BodySource::whole(format!("forgotten: {gone}\n").into()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     Ok(response)

@@ -8,6 +8,7 @@ use http::uri::PathAndQuery;
 use super::asked::resource_at;
 use crate::cache::Cache;
 use crate::cache::key::{Key, is_below};
+use crate::cache::shared::SharedCache;
 use crate::generation::Generations;
 use base::log;
 use base::path::{Text, normalise};
@@ -15,17 +16,27 @@ use config::Config;
 
 const EXPECTED: &str = "expected http://host/path or /path, optionally with * at the end";
 
-/// Removes the responses matching `url` from all generations; returns their number.
+/// Removes the responses matching `url` from all generations, and from other servers; returns the number of those here.
 pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> {
     let meant = PurgedAddresses::parse(url).ok_or_else(|| format!("{EXPECTED}, got \"{url}\""))?;
     let mut gone = 0;
     for generation in generations.all() {
         if let Some(cache) = &generation.cache {
             gone += meant.purge(&generation.config, cache).await;
+            cache.shared().iter().for_each(|shared| meant.purge_elsewhere(&generation.config, shared, url));
         }
     }
     log::info("front", format_args!("purge {url}: {gone} responses removed"));
     Ok(gone as u64)
+}
+
+/// Removes the responses matching the URL of a purge on another server. An URL that this release does not know means
+/// all.
+pub async fn purge_here(config: &Config, cache: &Cache, url: &str) {
+    match PurgedAddresses::parse(url) {
+        Some(meant) => drop(meant.purge(config, cache).await),
+        None => drop(cache.forget_all(|_| true).await),
+    }
 }
 
 struct PurgedAddresses {
@@ -54,11 +65,27 @@ impl PurgedAddresses {
         is_whole.then(|| PurgedAddresses { name: uri.host().map(str::to_owned), target: Some(uri), beginning })
     }
 
-    async fn purge(&self, config: &Config, cache: &Cache) -> usize {
-        let hosts = match &self.name {
+    /// The hosts that are meant.
+    fn hosts(&self, config: &Config) -> Vec<u16> {
+        match &self.name {
             Some(name) => config.hosts_that_answer(name),
             None => (0..).zip(&config.hosts).map(|(host, _)| host).collect(),
-        };
+        }
+    }
+
+    /// Removes the responses from other servers. The store cannot list addresses, so a beginning empties it.
+    fn purge_elsewhere(&self, config: &Config, shared: &SharedCache, url: &str) {
+        match &self.target {
+            Some(target) if !self.beginning => {
+                let resources = self.hosts(config).into_iter().filter_map(|host| resource(config, host, target));
+                resources.for_each(|resource| shared.purge(&resource));
+            }
+            _ => shared.purge_all(url),
+        }
+    }
+
+    async fn purge(&self, config: &Config, cache: &Cache) -> usize {
+        let hosts = self.hosts(config);
         match &self.target {
             None => cache.forget_all(|_| true).await,
             Some(target) if self.beginning => forget_below(cache, hosts, target).await,

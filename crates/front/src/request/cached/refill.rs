@@ -176,11 +176,12 @@ impl Visit<'_> {
         let (route, control) = (self.route.clone(), self.control);
         let in_use = InUse::new(self.context.generation.clone());
         tokio::task::spawn_local(async move {
+            let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
+            let Some(errand) = visit.led_in_background(errand).await else { return };
             let outcome = match route.backend.is_some() || event::is_for(&context, &route) {
                 true => ask(&context, &head, &route, &mut RequestBody::none()).await.map_err(|_| Unanswered),
                 false => ask_worker::request_in_background(&context, &head, &route).await,
             };
-            let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
             match outcome {
                 Ok(WorkerReply::Response(response)) => visit.settle(response, errand),
                 Ok(_) | Err(Unanswered) => errand.ends(FlightOutcome::Failed),

@@ -61,7 +61,10 @@ impl Visit<'_> {
             since: Instant::now(),
         });
         match is_kept {
-            true => self.cache.keep(&self.key, &self.head.headers, answer.clone()),
+            true => {
+                self.cache.keep(&self.key, &self.head.headers, answer.clone());
+                self.cache.share(&self.key, &self.head.headers, &answer, None);
+            }
             false => self.forget(),
         }
         let cookies = |of: &HeaderMap| of.get_all(SET_COOKIE).iter().map(|value| (SET_COOKIE, value.clone())).collect();

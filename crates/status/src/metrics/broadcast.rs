@@ -1,6 +1,6 @@
-//! Metrics of messages between workers and between servers (`Cameleer::Broadcast`).
+//! Metrics of messages between workers and between servers (`Cameleer::Broadcast`), and of stores that servers share.
 
-use wire::control::{BroadcastTransportStatus, FrontStatus};
+use wire::control::{BroadcastTransportStatus, FrontStatus, SharedStoreStatus};
 
 use super::{Families, bare};
 
@@ -22,6 +22,7 @@ impl Families {
         if let Some(transport) = &front.broadcast_transport {
             self.broadcast_transport(transport);
         }
+        self.stores(&front.stores);
     }
 
     fn broadcast_transport(&mut self, transport: &BroadcastTransportStatus) {
@@ -43,5 +44,26 @@ impl Families {
         self.counter("cameleer_broadcast_transport_unusable", help, &bare(*unusable));
         let help = "Connections to the store after the first.";
         self.counter("cameleer_broadcast_transport_reconnects", help, &bare(*reconnects));
+    }
+
+    /// `LimitStore` and `CacheStore`.
+    fn stores(&mut self, stores: &[SharedStoreStatus]) {
+        let of = |number: fn(&SharedStoreStatus) -> u64| -> Vec<(String, u64)> {
+            stores.iter().map(|store| (format!("directive=\"{}\"", store.directive), number(store))).collect()
+        };
+        if stores.is_empty() {
+            return;
+        }
+        let connected: Vec<(String, f64)> =
+            of(|store| u64::from(store.connected)).into_iter().map(|(label, is)| (label, is as f64)).collect();
+        self.gauge("cameleer_store_connected", "Whether the store answers in time: 1, otherwise 0.", &connected);
+        let help = "Requests for which the store has answered within StoreTimeout.";
+        self.counter("cameleer_store_answered", help, &of(|store| store.answered));
+        let help = "Requests that have waited for the store for all of StoreTimeout.";
+        self.counter("cameleer_store_late", help, &of(|store| store.late));
+        let help = "Requests that were decided without the store, because it was away or too slow.";
+        self.counter("cameleer_store_alone", help, &of(|store| store.alone));
+        let help = "Connections to the store after the first of a thread.";
+        self.counter("cameleer_store_reconnects", help, &of(|store| store.reconnects));
     }
 }

@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
 use wire::control::{
-    BroadcastTransportStatus, FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState,
-    WorkerStatus,
+    BroadcastTransportStatus, FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus,
+    SharedStoreStatus, WorkerState, WorkerStatus,
 };
 use wire::fcgid::{ProgramProcess, ProgramProcessState, ProgramStatus};
 
@@ -124,6 +124,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
             certificates::of_files(status, front, &mut text);
             members(front, &mut text);
             transport(front, &mut text);
+            stores(front, &mut text);
             ends(&status.counts, &mut text);
             workers(front, usages, status.max_clients, &mut text);
         }
@@ -211,16 +212,32 @@ fn members(front: &FrontStatus, text: &mut String) {
 fn transport(front: &FrontStatus, text: &mut String) {
     let Some(transport) = &front.broadcast_transport else { return };
     let BroadcastTransportStatus { store, connected, error, nodes, sent, received, dropped, .. } = transport;
-    let state = match (connected, error.as_str()) {
-        (true, _) => "connected".to_owned(),
-        (false, "") => "connecting".to_owned(),
-        (false, error) => format!("away: {}", printable::line(error)),
-    };
+    let state = store_state(*connected, error);
     let store = printable::line(store);
     let _ = writeln!(
         text,
         "broadcast {store}  {state}  {nodes} other servers  {sent} messages sent, {received} received, {dropped} dropped"
     );
+}
+
+/// The stores of `LimitStore` and `CacheStore`.
+fn stores(front: &FrontStatus, text: &mut String) {
+    for SharedStoreStatus { directive, store, connected, error, answered, late, alone, .. } in &front.stores {
+        let state = store_state(*connected, error);
+        let (directive, store) = (printable::line(directive), printable::line(store));
+        let _ = writeln!(
+            text,
+            "{directive} {store}  {state}  {answered} requests answered, {late} too late, {alone} decided without it"
+        );
+    }
+}
+
+fn store_state(connected: bool, error: &str) -> String {
+    match (connected, error) {
+        (true, _) => "connected".to_owned(),
+        (false, "") => "connecting".to_owned(),
+        (false, error) => format!("away: {}", printable::line(error)),
+    }
 }
 
 /// A FastCGI program, with a line for each of its processes.

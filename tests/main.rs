@@ -49,6 +49,8 @@ mod mod_perl_2;
 mod monitor;
 /// A node behind a load balancer: drain, readiness, HAProxy, load reports.
 mod node;
+/// Several servers with a store that they share.
+mod nodes;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
 /// Several pools of workers in one server.

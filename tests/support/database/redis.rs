@@ -70,12 +70,29 @@ impl Redis {
     /// Publishes, and returns the number of receivers.
     #[track_caller]
     pub fn publish(&self, channel: &str, message: &[u8]) -> String {
+        self.command(&[b"PUBLISH", channel.as_bytes(), message]).lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Sends a command, and returns its answer as the store writes it.
+    #[track_caller]
+    pub fn command(&self, words: &[&[u8]]) -> String {
         let mut socket = TcpStream::connect(("127.0.0.1", self.port)).expect("the store listens");
-        let head = format!("*3\r\n$7\r\nPUBLISH\r\n${}\r\n{channel}\r\n${}\r\n", channel.len(), message.len());
-        socket.write_all(&[head.as_bytes(), message, b"\r\n*1\r\n$4\r\nQUIT\r\n"].concat()).expect("the store reads");
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).expect("the store answers");
-        answer.lines().next().unwrap_or_default().to_owned()
+        let mut command = format!("*{}\r\n", words.len()).into_bytes();
+        for word in words {
+            command.extend_from_slice(&[format!("${}\r\n", word.len()).as_bytes(), word, b"\r\n"].concat());
+        }
+        command.extend_from_slice(b"*1\r\n$4\r\nQUIT\r\n");
+        socket.write_all(&command).expect("the store reads");
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).expect("the store answers");
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        answer.strip_suffix("+OK\r\n").unwrap_or(&answer).to_owned()
+    }
+
+    /// Sends a command of words without blanks.
+    #[track_caller]
+    pub fn ask(&self, command: &str) -> String {
+        self.command(&command.split(' ').map(str::as_bytes).collect::<Vec<_>>())
     }
 }
 

@@ -220,17 +220,14 @@ fn a_purge_reaches_all_servers() {
     let store = Redis::start(&site, &[]);
     let servers = nodes(&store, "");
     let other = node("c", &store, "CacheKeyVersion 2");
-    let purges: [(&str, Box<dyn Fn(&str)>); 4] = [
-        ("a URL", Box::new(|path| drop(servers[0].control(["purge", &format!("http://localhost{path}")]).succeeded()))),
-        ("the begin of URLs", Box::new(|path| drop(servers[0].control(["purge", &format!("{path}*")]).succeeded()))),
-        (
-            "PURGE",
-            Box::new(|path| {
-                let mut connection = Connection::open(&Address::Tcp(servers[0].site.port)).expect("it listens");
-                connection.ask(Request::new("PURGE", path)).is(200);
-            }),
-        ),
-        ("a POST", Box::new(|path| drop(servers[0].post(path, "x=1").is(200)))),
+    let purges: [(&str, fn(&Server, &str)); 4] = [
+        ("a URL", |server, path| drop(server.control(["purge", &format!("http://localhost{path}")]).succeeded())),
+        ("the begin of URLs", |server, path| drop(server.control(["purge", &format!("{path}*")]).succeeded())),
+        ("PURGE", |server, path| {
+            let mut connection = Connection::open(&Address::Tcp(server.site.port)).expect("it listens");
+            connection.ask(Request::new("PURGE", path)).is(200);
+        }),
+        ("a POST", |server, path| drop(server.post(path, "x=1").is(200))),
     ];
     for (number, (what, purge)) in purges.into_iter().enumerate() {
         let (path, stored) = (format!("/{number}"), resources(&store).len());
@@ -241,7 +238,7 @@ fn a_purge_reaches_all_servers() {
         assert_eq!(page(&servers[1]), before, "{what}");
         let other_before = page(&other);
         until_stored(&store, stored + 2);
-        purge(&path);
+        purge(&servers[0], &path);
         until(what, || page(&servers[1]) != before);
         until(what, || page(&other) != other_before);
         assert_ne!(page(&servers[0]), before, "{what}: neither memory nor store has the old page");

@@ -107,7 +107,7 @@ fn errors_of_the_store_are_named_and_end_with_their_cause() {
     for (cause, end, error) in [
         (format!("REPLICAOF 127.0.0.1 {nowhere}"), "REPLICAOF NO ONE", "read only replica"),
         ("CONFIG SET maxmemory 1".to_owned(), "CONFIG SET maxmemory 0", "used memory > 'maxmemory'"),
-        ("ACL SETUSER default -evalsha -eval".to_owned(), "ACL SETUSER default +@all", "no permission"),
+        ("ACL SETUSER default -evalsha -eval".to_owned(), "ACL SETUSER default +@all", "no permission: this user"),
     ] {
         assert_eq!(store.ask(&cause), "+OK\r\n", "{cause}");
         until("the error is met", || admitted(&server, 1) == 1 && state(&server, STORE, "connected") == false);

@@ -10,7 +10,7 @@ use config::StoreUrl;
 use redis::aio::MultiplexedConnection;
 use redis::{PushInfo, PushKind, Value};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, timeout, timeout_at};
 
 use crate::connect::UnreadBytes;
 use crate::connection::{RedisConnection, reason};
@@ -33,12 +33,20 @@ const MAX_WAITING: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreAway;
 
+/// Gets a message on the thread of the connection; must not block.
+type PushReceiver = Box<dyn Fn(&[u8]) + Send + Sync>;
+
 /// A channel of the store, and what receives its messages.
 pub struct StorePush {
-    /// Name in the store.
-    pub channel: String,
-    /// Called on the thread of the connection; must not block.
-    pub receive: Box<dyn Fn(&[u8]) + Send + Sync>,
+    channel: String,
+    receive: PushReceiver,
+}
+
+impl StorePush {
+    /// `channel` is the whole name. `receive` is called on the thread of the connection, and must not block.
+    pub fn new(channel: String, receive: impl Fn(&[u8]) + Send + Sync + 'static) -> StorePush {
+        StorePush { channel, receive: Box::new(receive) }
+    }
 }
 
 /// A connection to a store, for requests of one or several threads.
@@ -100,13 +108,28 @@ impl StoreClient {
         }
     }
 
+    /// When a request that asks now has waited for `StoreTimeout`.
+    pub fn deadline(&self) -> Instant {
+        Instant::now() + self.budget
+    }
+
     /// Asks the store, and waits for at most `StoreTimeout`. `read` returns `None` for an answer that no script gives.
     pub async fn ask<T>(
         &self,
         call: &StoreCall<'_>,
         read: impl FnOnce(StoreReply) -> Option<T>,
     ) -> Result<T, StoreAway> {
-        let answer = self.ask_within(call, read).await;
+        self.ask_until(self.deadline(), call, read).await
+    }
+
+    /// Like [`StoreClient::ask`], for one of several questions with one deadline.
+    pub async fn ask_until<T>(
+        &self,
+        deadline: Instant,
+        call: &StoreCall<'_>,
+        read: impl FnOnce(StoreReply) -> Option<T>,
+    ) -> Result<T, StoreAway> {
+        let answer = self.ask_in_time(deadline, call, read).await;
         match answer {
             Ok(_) => self.report.answered(),
             Err(StoreAway) => self.report.alone(),
@@ -114,8 +137,9 @@ impl StoreClient {
         answer
     }
 
-    async fn ask_within<T>(
+    async fn ask_in_time<T>(
         &self,
+        deadline: Instant,
         call: &StoreCall<'_>,
         read: impl FnOnce(StoreReply) -> Option<T>,
     ) -> Result<T, StoreAway> {
@@ -128,7 +152,7 @@ impl StoreClient {
         if before >= MAX_WAITING {
             return Err(StoreAway);
         }
-        match timeout(self.budget, self.answer(call)).await {
+        match timeout_at(deadline.into(), self.answer(call)).await {
             Ok(Ok(reply)) => read(reply).ok_or_else(|| self.doubt(Some("the store has answered with unexpected data"))),
             Ok(Err(why)) => Err(self.doubt(why.as_deref())),
             Err(_) => {

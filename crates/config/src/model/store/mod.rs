@@ -44,7 +44,7 @@ pub struct StoreUrl {
     pub tls: bool,
     /// The account; empty for Redis's default one.
     pub user: String,
-    /// Password in the URL.
+    /// From the URL; empty without one.
     pub password: Secret,
     /// `password_file`: file of the password, read for each connection.
     pub password_file: Option<PathBuf>,

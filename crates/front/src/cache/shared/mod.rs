@@ -15,7 +15,7 @@ pub mod writer;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::HeaderMap;
 use http::header::HeaderName;
@@ -135,7 +135,7 @@ impl SharedCache {
                 wanted.notify_one();
             }
         };
-        let push = StorePush { channel: format!("{base}purge"), receive: Box::new(receive) };
+        let push = StorePush::new(format!("{base}purge"), receive);
         let report = Arc::new(StoreReport::new(USE, store.to_string()));
         let version = config.stores.cache_version.clone();
         Some(Arc::new(SharedCache {
@@ -175,9 +175,10 @@ impl SharedCache {
         if lock(&self.outbox).is_purged(&request.key.resource) {
             return SharedFound::Unknown;
         }
+        let deadline = self.client.deadline();
         for _ in 0..2 {
             let place = self.place(&request);
-            match self.look(&place, lead).await {
+            match self.look(&place, lead, deadline).await {
                 Ok(StoreFound::Decided(fetched)) => return fetched,
                 Ok(StoreFound::OtherVary(names)) => {
                     learn(&names);
@@ -189,7 +190,12 @@ impl SharedCache {
         SharedFound::Unknown
     }
 
-    async fn look(self: &Arc<Self>, place: &Place, lead: Option<Duration>) -> Result<StoreFound, StoreAway> {
+    async fn look(
+        self: &Arc<Self>,
+        place: &Place,
+        lead: Option<Duration>,
+        deadline: Instant,
+    ) -> Result<StoreFound, StoreAway> {
         let token = self.token();
         let lock = lead.map_or(0, |time| time.as_millis().max(1));
         let call = StoreCall {
@@ -197,7 +203,7 @@ impl SharedCache {
             keys: self.keys(place),
             arguments: arguments([&place.field, &place.vary, &token, &lock.to_string(), &MAX_ENTRY.to_string()]),
         };
-        let (state, age, text, leads) = self.client.ask(&call, found).await?;
+        let (state, age, text, leads) = self.client.ask_until(deadline, &call, found).await?;
         let lead = leads.then(|| SharedLead { shared: self.clone(), lock: self.lock_of(place), token });
         Ok(match state {
             FoundState::OtherVary => StoreFound::OtherVary(names(&text).ok_or(StoreAway)?),

@@ -9,7 +9,7 @@ use crate::limits::turns::TurnCount;
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     counts: HashMap<u32, u32>,
-    /// Number of changes.
+    /// Grows with each change of a count: a later count has a higher number.
     changes: u64,
 }
 

@@ -214,13 +214,16 @@ fn a_stale_page_is_sent_while_one_server_makes_a_new_one() {
     });
 }
 
+/// Purges a path by way of a server.
+type Purge = fn(&Server, &str);
+
 #[test]
 fn a_purge_reaches_all_servers() {
     let site = Site::new();
     let store = Redis::start(&site, &[]);
     let servers = nodes(&store, "");
     let other = node("c", &store, "CacheKeyVersion 2");
-    let purges: [(&str, fn(&Server, &str)); 4] = [
+    let purges: [(&str, Purge); 4] = [
         ("a URL", |server, path| drop(server.control(["purge", &format!("http://localhost{path}")]).succeeded())),
         ("the begin of URLs", |server, path| drop(server.control(["purge", &format!("{path}*")]).succeeded())),
         ("PURGE", |server, path| {

@@ -1,6 +1,5 @@
 //! The cost of a limit that servers share, in instructions of a debug build, on the server that asks.
 
-use super::until_connected;
 use crate::support::{Counter, PATIENCE, Redis, Request, Site};
 
 const REQUESTS: u64 = 60;
@@ -13,12 +12,12 @@ fn cost(directives: &str) -> u64 {
     let counter = Counter::serve(
         Site::new().file("lib/Hello.pm", HELLO),
         &format!(
-            "PerlLib lib\nPerlModule Hello\nMaxKeepAliveRequests 0\nTimeout 300\nStoreTimeout 10s\n{directives}\n\
+            "LogLevel notice\nPerlLib lib\nPerlModule Hello\nMaxKeepAliveRequests 0\nTimeout 300\nStoreTimeout 10s\n{directives}\n\
              <Location /hello>\nSetHandler perl-script\nPerlHandler Hello\nSpeedLimit requests=100000/1s\n</Location>"
         ),
     );
     if !directives.is_empty() {
-        until_connected(&[&counter.server], "LimitStore");
+        counter.server.logged(": connected");
     }
     let mut connection = counter.server.connect();
     connection.patience(PATIENCE);

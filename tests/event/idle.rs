@@ -60,7 +60,7 @@ fn memory_of_each<T>(server: &Server, mut open: impl FnMut() -> T) -> u64 {
 /// A stream of server-sent events that has begun.
 fn events(server: &Server, target: &str) -> Connection {
     let mut connection = server.connect();
-    connection.raw(&format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"));
+    connection.raw(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"));
     connection.head().is(200);
     assert_eq!(connection.chunk(), b": hello\n\n");
     connection

@@ -100,6 +100,17 @@ fn a_pattern_chooses_another_proxy_and_hosts_of_no_proxy_are_asked_directly() {
 }
 
 #[test]
+fn a_pattern_of_another_proxy_that_explodes_refuses_the_request() {
+    let (proxy, direct) = (echo(), echo());
+    let server = serve(&format!("ProxyRemoteMatch (a+)+[bc]$ {}", proxy.url("")));
+    assert_eq!(server.get(&direct.url(&format!("/{}", "a".repeat(3000)))).status, 500);
+    let log = server.logged("needs too many steps for a text of");
+    assert!(log.contains("ProxyRemoteMatch"), "{log}");
+    assert_eq!((proxy.connections(), direct.connections()), (0, 0));
+    server.get(&direct.url("/x")).is(200);
+}
+
+#[test]
 fn a_host_without_a_domain_is_redirected_to_that_of_proxy_domain() {
     let backend = echo();
     let server = serve("ProxyDomain .corp.example");

@@ -45,8 +45,11 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
         context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
         Refusal::new(status)
     })?;
-    let (mut to, mut way) = (wanted.clone(), Forwarding::Direct);
-    if let Some(proxy) = rules.remote(&wanted.to_string())
+    let (url, mut to, mut way) = (wanted.to_string(), wanted.clone(), Forwarding::Direct);
+    let remote = context.apply_rules(|| rules.remote(&url));
+    // A pattern without a result must not let the request past the other proxy.
+    context.within_limits(own).inspect_err(|_| context.leads_to(of_host.clone()))?;
+    if let Some(proxy) = remote
         && !is_direct(context, rules, &wanted).await
     {
         (to.address, way) = (proxy.address.clone(), Forwarding::ByProxy);

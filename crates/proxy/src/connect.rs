@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use config::proxy::BackendAddress;
+use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
@@ -116,9 +117,16 @@ async fn connect_from(source: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpS
     if source.is_ipv4() != to.is_ipv4() {
         return Err(at(io::Error::new(io::ErrorKind::AddrNotAvailable, format!("it cannot reach {}", to.ip()))));
     }
+    bound(source).map_err(at)?.connect(to).await
+}
+
+/// A socket with a local address. The kernel chooses the port when it knows the destination: connections to different
+/// destinations may have the same port, so that their number is not limited by that of ports.
+fn bound(source: IpAddr) -> io::Result<TcpSocket> {
     let socket = if source.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    socket.bind(SocketAddr::new(source, 0)).map_err(at)?;
-    socket.connect(to).await
+    setsockopt(&socket, IpBindAddressNoPort, &true)?;
+    socket.bind(SocketAddr::new(source, 0))?;
+    Ok(socket)
 }
 
 /// Connects to a unix socket. If its queue is full, which connect(2) reports at once, tries again after a pause.
@@ -185,5 +193,22 @@ impl AsyncWrite for Socket {
 
     fn is_write_vectored(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use super::*;
+
+    #[test]
+    fn a_bound_socket_has_no_port_before_its_destination_is_known() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let _entered = runtime.enter();
+        for source in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+            let local = bound(source).expect("an address of this machine").local_addr().expect("our own socket");
+            assert_eq!(local, SocketAddr::new(source, 0));
+        }
     }
 }

@@ -180,21 +180,22 @@ impl Backends {
         }
     }
 
-    /// Looks up a host, or returns what was found less than 5 s ago.
-    pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-        self.names.addresses(host, port).await
+    /// Looks up a host within `wait`, or returns what was found less than 5 s ago. Such lookups do not delay those of
+    /// connections.
+    pub async fn look_up_apart(&self, host: &str, port: u16, wait: Duration) -> io::Result<Vec<SocketAddr>> {
+        timeout(wait, self.names.addresses_apart(host, port)).await?
     }
 
     /// Makes a connection and closes it.
     pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
         let key = Key::plain(&to.url.address, &to.parameters);
-        connect(&key, &self.names, &to.parameters.blocked, waits.connect).await.map(drop)
+        connect(&key, &self.names, &to.parameters, waits.connect).await.map(drop)
     }
 
     /// Makes a connection for bytes of any protocol.
     pub async fn open(&self, to: &Passed, waits: Waits) -> Result<TunnelStream, BackendFailure> {
         let key = Key::plain(&to.url.address, &to.parameters);
-        let socket = connect(&key, &self.names, &to.parameters.blocked, waits.connect).await?;
+        let socket = connect(&key, &self.names, &to.parameters, waits.connect).await?;
         Ok(Box::pin(socket))
     }
 
@@ -208,7 +209,7 @@ impl Backends {
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
         }
-        let socket = match connect(key, &self.names, &parameters.blocked, waits.connect).await {
+        let socket = match connect(key, &self.names, parameters, waits.connect).await {
             Ok(socket) => socket,
             Err(failure) => {
                 if matches!(&failure, BackendFailure::Unreachable(error) if is_of_the_backend(error)) {

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use config::proxy::BackendAddress;
+use config::proxy::{BackendAddress, BackendParameters};
 use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream, UnixStream};
@@ -32,11 +32,11 @@ pub(crate) enum Socket {
 const FULL: Duration = Duration::from_millis(20);
 
 /// Connects to a backend, with the handshake of TLS if it has one, within `wait`. A name that leads to one of the
-/// addresses `blocked` gets no connection.
+/// blocked addresses of `parameters` gets no connection.
 pub(crate) async fn connect(
     to: &Key,
     names: &Names,
-    blocked: &[IpAddr],
+    parameters: &BackendParameters,
     wait: Duration,
 ) -> Result<Socket, BackendFailure> {
     let connecting = async {
@@ -44,8 +44,8 @@ pub(crate) async fn connect(
             return Err(BackendFailure::Unreachable(io::ErrorKind::Unsupported.into()));
         };
         let connected = match address {
-            BackendAddress::Tcp(host, port) => match names.addresses(host, *port).await {
-                Ok(addresses) => match addresses.iter().find(|address| is_blocked(address.ip(), blocked)) {
+            BackendAddress::Tcp(host, port) => match addresses(host, *port, names, parameters).await {
+                Ok(addresses) => match addresses.iter().find(|address| is_blocked(address.ip(), &parameters.blocked)) {
                     Some(address) => return Err(BackendFailure::Blocked(address.ip())),
                     None => tcp(&addresses, to.source).await.map(Socket::Tcp),
                 },
@@ -72,6 +72,19 @@ pub(crate) async fn connect(
 /// A new connection to a worker of this server.
 pub(crate) fn to_worker(worker: &dyn EventWorker) -> Result<Socket, BackendFailure> {
     WorkerSocket::connect(worker).map(Socket::Worker).map_err(BackendFailure::Unreachable)
+}
+
+/// The addresses of a host, which may have been looked up before.
+async fn addresses(
+    host: &str,
+    port: u16,
+    names: &Names,
+    parameters: &BackendParameters,
+) -> io::Result<Vec<SocketAddr>> {
+    match parameters.addresses.as_slice() {
+        [] => names.addresses(host, port).await,
+        known => Ok(known.to_vec()),
+    }
 }
 
 /// Whether an address is a blocked one, or stands for one of this machine's that is.

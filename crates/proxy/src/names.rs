@@ -12,6 +12,8 @@ use tokio::time::Instant;
 
 /// Maximum number of lookups at once, in all threads of the front.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
+/// As [`LOOKUPS`], for names that are compared with networks.
+static COMPARED: Semaphore = Semaphore::const_new(4);
 /// Time for which addresses of a name are used.
 const REMEMBERED: Duration = Duration::from_secs(5);
 
@@ -31,6 +33,15 @@ struct KnownName {
 impl Names {
     /// The addresses of a host name. A literal address is returned as is.
     pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        self.found(host, port, &LOOKUPS).await
+    }
+
+    /// As [`Names::addresses`], with lookups that are counted apart.
+    pub async fn addresses_apart(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        self.found(host, port, &COMPARED).await
+    }
+
+    async fn found(&self, host: &str, port: u16, lookups: &'static Semaphore) -> io::Result<Vec<SocketAddr>> {
         if let Ok(ip) = host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(ip, port)]);
         }
@@ -39,7 +50,7 @@ impl Names {
         if let Some(known) = known {
             return Ok(known.addresses);
         }
-        let addresses = look_up(key.clone()).await?;
+        let addresses = look_up(key.clone(), lookups).await?;
         let (mut known, now) = (self.known.borrow_mut(), Instant::now());
         known.retain(|_, known| known.until > now);
         known.insert(key, KnownName { until: now + REMEMBERED, addresses: addresses.clone() });
@@ -49,8 +60,8 @@ impl Names {
 
 /// Queries the system's resolver. The permit is held until the resolver has answered, even if the requests that wait
 /// have ended.
-async fn look_up(name: (String, u16)) -> io::Result<Vec<SocketAddr>> {
-    let permit = LOOKUPS.acquire().await.map_err(io::Error::other)?;
+async fn look_up(name: (String, u16), lookups: &'static Semaphore) -> io::Result<Vec<SocketAddr>> {
+    let permit = lookups.acquire().await.map_err(io::Error::other)?;
     let (tell, receiver) = oneshot::channel();
     Builder::new().name("cameleer-names".to_owned()).spawn(move || {
         let found = name.to_socket_addrs().map(Iterator::collect);

@@ -47,6 +47,7 @@ pub async fn answer(
     if facts::may_parse_output(route) {
         unconditional(head.to_mut());
     }
+    let to = &*forward::past_proxy(context, route, to).await;
     if to.url.scheme == BackendScheme::Tunnel {
         return proxied::connect::answer(context, &head, route, to).await.map(Dispatched::Response);
     }

@@ -132,7 +132,7 @@ impl Applications {
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(FastcgiFailure::Down(left));
         }
-        match connect(&Key::plain(address, &to.parameters), &self.names, &to.parameters.blocked, waits.connect).await {
+        match connect(&Key::plain(address, &to.parameters), &self.names, &to.parameters, waits.connect).await {
             Ok(socket) => {
                 self.down.borrow_mut().remove(address);
                 Ok(socket)

@@ -1,6 +1,6 @@
 //! The forward proxy: `ProxyRequests`, `ProxyBlock`, `ProxyRemote`, `NoProxy`, `ProxyDomain`, `AllowCONNECT`.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 
 use super::url::BackendUrl;
@@ -128,8 +128,13 @@ impl ForwardProxy {
         self.direct.iter().any(|direct| matches!(direct, DirectHost::Network(_)))
     }
 
+    /// Whether networks of `NoProxy` contain all addresses of a name. False without an address.
+    pub fn are_direct(&self, addresses: &[SocketAddr]) -> bool {
+        !addresses.is_empty() && addresses.iter().all(|address| self.is_direct_address(address.ip()))
+    }
+
     /// Whether a network of `NoProxy` contains the address.
-    pub fn is_direct_address(&self, address: IpAddr) -> bool {
+    fn is_direct_address(&self, address: IpAddr) -> bool {
         let networks = self.direct.iter().filter_map(|direct| match direct {
             DirectHost::Network(network) => Some(network),
             DirectHost::Domain(_) | DirectHost::Name(_) => None,
@@ -228,6 +233,9 @@ mod tests {
         for host in ["192.16.0.1", "intra.example", "printer.example", "aprinter"] {
             assert!(!rules.is_direct(host), "{host}");
         }
+        let [inside, other, outside] =
+            ["10.0.0.1:80", "[::1]:80", "192.0.2.1:80"].map(|a| a.parse().expect("an address"));
+        assert!(rules.are_direct(&[inside, other]) && !rules.are_direct(&[inside, outside]) && !rules.are_direct(&[]));
         assert!(DirectHost::parse("a/b").is_err() && DirectHost::parse("..").is_err());
         let whole = |authority: &str| rules.with_domain(authority);
         assert_eq!(whole("www:81").as_deref(), Some("www.corp.example:81"));

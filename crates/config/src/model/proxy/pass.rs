@@ -1,13 +1,13 @@
 //! `ProxyPass`, `ProxyPassMatch`: which paths lead to which backend.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use percent_encoding::percent_encode;
 
 use super::forward::Forwarding;
-use super::url::BackendUrl;
+use super::url::{BackendAddress, BackendUrl};
 use crate::model::context::rest_below;
 use crate::syntax::pattern::{Groups, Pattern};
 use crate::syntax::tree::At;
@@ -83,6 +83,10 @@ pub struct BackendParameters {
     pub interpolate: bool,
     /// Set where the client has named the backend: `ProxyRequests`.
     pub forwarding: Option<Forwarding>,
+    /// The server that the client has named, if another proxy gets the request unless `NoProxy` has its addresses.
+    pub named: Option<BackendAddress>,
+    /// The addresses that `NoProxy` was compared with; empty: those of the name.
+    pub addresses: Vec<SocketAddr>,
     /// Addresses to which no connection is made: `ProxyBlock`.
     pub blocked: Vec<IpAddr>,
     /// The local address of connections: `ProxySourceAddress`.

@@ -15,9 +15,10 @@ use http::{Method, StatusCode, Uri};
 use super::super::context::RequestContext;
 use super::super::place::find;
 use super::hops;
+use super::shared::waits;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
-use config::proxy::forward::{ForwardProxy, Forwarding};
+use config::proxy::forward::Forwarding;
 use config::proxy::{BackendAddress, BackendParameters, BackendUrl, Passed, is_usual_host};
 
 /// The route to the server that the client has named, if that is another one and `ProxyRequests` is on. Neither aliases
@@ -45,18 +46,21 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
         context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
         Refusal::new(status)
     })?;
-    let (url, mut to, mut way) = (wanted.to_string(), wanted.clone(), Forwarding::Direct);
+    let (url, mut to, mut way, mut named) = (wanted.to_string(), wanted.clone(), Forwarding::Direct, None);
     let remote = context.apply_rules(|| rules.remote(&url));
     // A pattern without a result must not let the request past the other proxy.
     context.within_limits(own).inspect_err(|_| context.leads_to(of_host.clone()))?;
+    // Addresses of names are compared later: strangers cause no lookups.
     if let Some(proxy) = remote
-        && !is_direct(context, rules, &wanted).await
+        && !matches!(&wanted.address, BackendAddress::Tcp(host, _) if rules.is_direct(host))
     {
         (to.address, way) = (proxy.address.clone(), Forwarding::ByProxy);
+        named = rules.has_direct_networks().then_some(wanted.address);
     }
     // Clients choose the names of these servers: none of their connections or failures is stored.
     let parameters = BackendParameters {
         forwarding: Some(way),
+        named,
         disable_reuse: true,
         retry: Some(Duration::ZERO),
         ..BackendParameters::default()
@@ -65,17 +69,19 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
     Ok(Some(Rc::new(generation.routes.forwarded(&generation.config, own, to))))
 }
 
-/// Whether `NoProxy` names the server, or a network with its address.
-async fn is_direct(context: &RequestContext, rules: &ForwardProxy, wanted: &BackendUrl) -> bool {
-    let BackendAddress::Tcp(host, port) = &wanted.address else { return false };
-    if rules.is_direct(host) {
-        return true;
+/// The backend of an admitted request: the server itself in place of another proxy, at its present addresses, if
+/// networks of `NoProxy` contain all of them. A name that is not found in time is one for the other proxy.
+pub async fn past_proxy<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> Cow<'a, Passed> {
+    let rules = &route.settings.proxy.forward;
+    let Some(address @ BackendAddress::Tcp(host, port)) = &to.parameters.named else { return Cow::Borrowed(to) };
+    let wait = waits(context, route, to).connect;
+    let addresses = context.services.backends.look_up_apart(host, *port, wait).await.unwrap_or_default();
+    if !rules.are_direct(&addresses) {
+        return Cow::Borrowed(to);
     }
-    if !rules.has_direct_networks() {
-        return false;
-    }
-    let addresses = context.services.backends.addresses(host, *port).await.unwrap_or_default();
-    addresses.iter().any(|address| rules.is_direct_address(address.ip()))
+    let forwarding = Some(Forwarding::Direct);
+    let parameters = Arc::new(BackendParameters { forwarding, addresses, ..(*to.parameters).clone() });
+    Cow::Owned(Passed { url: BackendUrl { address: address.clone(), ..to.url.clone() }, parameters, ..to.clone() })
 }
 
 /// The redirect to the host with the domain of `ProxyDomain`, if the client has named one without a domain.

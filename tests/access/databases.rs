@@ -86,20 +86,24 @@ const QUERIES: &str = "AuthType Basic\nAuthName x\nAuthBasicProvider dbd\n\
     AuthDBDUserPWQuery \"SELECT hash, phone FROM users WHERE name = %s\"\n\
     AuthzDBDQuery \"SELECT team FROM teams WHERE name = %s\"\n";
 
-/// The server's user writes the database.
+/// Makes a table with columns for statements, in a folder that the server's user may write.
+fn with_logins(site: Site) -> Site {
+    let columns = "alter table users add column logins int default 0; alter table users add column page text; \
+        update users set page = '/start?a'";
+    run(&site, "sqlite3", &["users.sqlite", columns]);
+    run(&site, "sh", &["-c", "mkdir -m 777 db && chmod 666 users.sqlite && mv users.sqlite db"]);
+    site
+}
+
+fn logins(server: &Server) -> String {
+    run(&server.site, "sqlite3", &["db/users.sqlite", "select name, logins from users order by name"])
+}
+
 #[test]
 fn a_statement_notes_that_users_come_and_go_and_redirects_them() {
     let site =
         with_sqlite().file("htdocs/in/a.txt", "in").file("htdocs/out/a.txt", "out").file("htdocs/bad/a.txt", "bad");
-    run(
-        &site,
-        "sqlite3",
-        &[
-            "users.sqlite",
-            "alter table users add column logins int default 0; alter table users add column page text; update users set page = '/start?a'",
-        ],
-    );
-    run(&site, "sh", &["-c", "mkdir -m 777 db && chmod 666 users.sqlite && mv users.sqlite db"]);
+    let site = with_logins(site);
     let place = |name: &str, rules: &str| {
         format!(
             "<Location /{name}>\n{BASIC}AuthBasicProvider dbd\nAuthDBDUserPWQuery \"SELECT hash FROM users WHERE name = %s\"\n\
@@ -119,7 +123,7 @@ fn a_statement_notes_that_users_come_and_go_and_redirects_them() {
         ),
         place("bad", "AuthzDBDQuery \"UPDATE nowhere SET logins = 0 WHERE name = %s\"\nRequire dbd-login"),
     ));
-    let logins = || run(&server.site, "sqlite3", &["db/users.sqlite", "select name, logins from users order by name"]);
+    let logins = || logins(&server);
     server.get("/in/a.txt").is(401);
     server.send(get_as("/in/a.txt", "ana", "wrong")).is(401);
     assert_eq!(logins(), "ana|0\nben|0\n");
@@ -130,6 +134,37 @@ fn a_statement_notes_that_users_come_and_go_and_redirects_them() {
     assert_eq!((left.header("Location").as_deref(), &*logins()), (Some("http://x.example/before"), "ana|0\nben|0\n"));
     server.send(get_as("/bad/a.txt", "ana", "secret")).is(500);
     server.logged("AuthzDBDQuery: SQLite");
+}
+
+/// An index, rules of the folder, variants and a page's parts are checked beside the requested path.
+#[test]
+fn a_statement_is_executed_once_for_a_request_and_not_for_what_is_only_judged() {
+    let site = with_sqlite()
+        .file("htdocs/once/index.html", "index")
+        .file("htdocs/once/page.html", "page")
+        .file("htdocs/once/part.txt", "part")
+        .file("htdocs/once/whole.shtml", "<!--#include virtual=\"part.txt\"--> <!--#include virtual=\"part.txt\"-->")
+        .file("htdocs/open/judge.shtml", "<!--#if expr=\"-A '/once/page.html'\" -->may<!--#endif -->")
+        .file("htdocs/open/a.txt", "open");
+    let server = with_logins(site).serve(&format!(
+        "DBDriver sqlite3\nDBDParams @DIR@/db/users.sqlite\nAddOutputFilter INCLUDES .shtml\n\
+         <Directory @DIR@/htdocs>\nOptions +MultiViews +Includes\nRewriteEngine On\nRewriteRule ^none$ - [F]\n\
+         RewriteCond /once/page.html -U\nRewriteRule ^open/a.txt$ - [E=judged:yes]\nHeader set Judged %{{judged}}e\n\
+         </Directory>\n\
+         <Location /once>\n{BASIC}AuthBasicProvider dbd\n\
+         AuthDBDUserPWQuery \"SELECT hash FROM users WHERE name = %s\"\n\
+         AuthzDBDQuery \"UPDATE users SET logins = logins + 1 WHERE name = %s\"\nRequire dbd-login\n</Location>\n"
+    ));
+    let visits =
+        [("/once/", "index"), ("/once/page", "page"), ("/once/page.html", "page"), ("/once/whole.shtml", "part part")];
+    for (number, (target, text)) in (1..).zip(visits) {
+        assert_eq!(server.send(get_as(target, "ana", "secret")).is(200).text(), text, "{target}");
+        assert_eq!(logins(&server), format!("ana|{number}\nben|0\n"), "{target}");
+    }
+    let judged = server.send(get_as("/open/a.txt", "ana", "secret")).is(200);
+    assert_eq!(judged.header("Judged").as_deref(), Some("yes"));
+    assert_eq!(server.send(get_as("/open/judge.shtml", "ana", "secret")).is(200).text(), "may");
+    assert_eq!(logins(&server), "ana|4\nben|0\n");
 }
 
 #[test]

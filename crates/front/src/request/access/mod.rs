@@ -122,7 +122,7 @@ async fn check(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Res
         }
         match verdict {
             AccessVerdict::Allowed => {
-                if inquiries.has(&AccessInquiry::Statement) {
+                if inquiries.has(&AccessInquiry::Statement) && !context.is_judged() {
                     Box::pin(statements::redirect(context, head, route, user.as_ref())).await?;
                 }
                 break;

@@ -12,7 +12,8 @@ use crate::request::context::RequestContext;
 use crate::routing::Route;
 use access::{User, redirect_question, statement};
 
-/// Executes the statement for the user. The error is for the log.
+/// Executes the statement for the user, once for a request and the parts of its page; one that is only judged has no
+/// effect. The error is for the log.
 pub async fn execute(
     context: &RequestContext,
     route: &Route,
@@ -22,7 +23,14 @@ pub async fn execute(
         Ok(statement) => statement,
         Err(why) => return Ok(Err(why)),
     };
-    let executed = databases::ask(statement, &claimant(context, route)).await?;
+    if context.is_judged() || context.has_executed(&statement) {
+        return Ok(Ok(true));
+    }
+    let executed = databases::ask(statement.clone(), &claimant(context, route)).await?;
+    // A statement that has failed must not admit the user to an error page of the place.
+    if executed.is_ok() {
+        context.note_executed(statement);
+    }
     Ok(executed.map(|_| true).map_err(|why| format!("AuthzDBDQuery: {why}")))
 }
 

@@ -35,6 +35,8 @@ pub(super) struct RuleEffects {
     is_subrequest: bool,
     /// Whether the request is the lookup of a rule (`-U`, `-F`).
     is_looked_at: bool,
+    /// See [`RequestContext::is_judged`].
+    is_judged: bool,
 }
 
 impl RequestContext {
@@ -131,6 +133,16 @@ impl RequestContext {
         self.rules.effects.borrow().is_looked_at
     }
 
+    /// Whether only the access to a place is judged: nothing is recorded about its user.
+    pub fn is_judged(&self) -> bool {
+        self.rules.effects.borrow().is_judged
+    }
+
+    /// Sets [`RequestContext::is_judged`].
+    pub fn be_judged(&self) {
+        self.rules.effects.borrow_mut().is_judged = true;
+    }
+
     /// Sets [`RequestContext::is_subrequest`].
     pub fn be_subrequest(&self, is_one: bool) {
         self.rules.effects.borrow_mut().is_subrequest = is_one;
@@ -140,7 +152,7 @@ impl RequestContext {
     pub(super) fn keep_effects(&self) -> RuleEffects {
         let mut effects = self.rules.effects.borrow_mut();
         let kept = effects.clone();
-        (effects.is_subrequest, effects.is_looked_at) = (true, true);
+        (effects.is_subrequest, effects.is_looked_at, effects.is_judged) = (true, true, true);
         kept
     }
 

@@ -9,6 +9,7 @@ use wire::control::PoolNumber;
 
 use super::RequestContext;
 use crate::workers::{ClientId, ConcurrencyTurn};
+use ::databases::SqlQuestion;
 use access::User;
 
 /// Facts about a request's client from the access check and the limits.
@@ -22,6 +23,8 @@ pub struct Visitor {
     turns: Vec<ConcurrencyTurn>,
     /// The admissions of this request by FastCGI programs.
     passes: Vec<GuardPass>,
+    /// Statements that were executed for this request's users.
+    executed: Vec<SqlQuestion>,
     /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
     speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
@@ -133,6 +136,19 @@ impl RequestContext {
     /// The client's identity.
     pub fn visitor(&self) -> Ref<'_, Visitor> {
         self.visitor.borrow()
+    }
+
+    /// Whether the statement was executed for this request, or for one whose page it is a part of.
+    pub fn has_executed(&self, statement: &SqlQuestion) -> bool {
+        self.page().map_or_else(|| self.visitor().executed.contains(statement), |page| page.has_executed(statement))
+    }
+
+    /// Notes for [`RequestContext::has_executed`].
+    pub fn note_executed(&self, statement: SqlQuestion) {
+        match self.page() {
+            Some(page) => page.note_executed(statement),
+            None => self.visitor_mut().executed.push(statement),
+        }
     }
 
     /// The client's identity, to be changed.

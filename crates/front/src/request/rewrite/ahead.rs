@@ -80,9 +80,10 @@ pub async fn look_ahead(context: &RequestContext, head: &Parts, route: &Route, a
     found
 }
 
-/// Whether the client may access the path of `head` on this site, whatever is there.
+/// Whether the client may access the path of `head` on this site, whatever is there. The request is only for this.
 pub async fn is_accessible(context: &RequestContext, head: &Parts) -> bool {
     let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    context.be_judged();
     let path = format!("{}{query}", percent_decode_str(head.uri.path()).decode_utf8_lossy());
     of_path(context, head, &path).await.is_ok()
 }

@@ -278,6 +278,9 @@ fn a_directory_that_asks_for_a_certificate_gets_it() {
     assert_eq!(answers("", own), [500, 200], "without a certificate, and with one");
     assert_eq!(answers(&own.replace("Client", "Global"), ""), [200; 2]);
     assert_eq!(answers("", &own.replace("own.key", "ldap.key")), [500; 2], "the key of another certificate");
+    let (certificate, key) = own.split_once('\n').expect("two lines");
+    assert_eq!(answers(&format!("{certificate}\n").replace("Client", "Global"), key), [500, 200], "a key alone");
+    assert_eq!(answers("", key), [500; 2], "a key without a certificate");
 }
 
 #[test]

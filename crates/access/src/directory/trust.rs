@@ -19,7 +19,14 @@ pub fn client(server: &LdapServer) -> Result<ClientConfig, String> {
         true => builder.with_root_certificates(trusted(&server.authorities, "LDAPTrustedGlobalCert")?),
         false => builder.dangerous().with_custom_certificate_verifier(Arc::new(ANY_CERTIFICATE)),
     };
-    let Some(certificate) = &server.own.certificate else { return Ok(builder.with_no_client_auth()) };
+    let certificate = match (&server.own.certificate, &server.own.key) {
+        (Some(certificate), _) => certificate,
+        (None, None) => return Ok(builder.with_no_client_auth()),
+        (None, Some(key)) => {
+            let key = key.display();
+            return Err(format!("LDAPTrustedClientCert KEY_BASE64 {key} has no certificate; add CERT_BASE64"));
+        }
+    };
     let key = server.own.key.as_ref().unwrap_or(certificate);
     let (chain, key) = own_certificate(certificate, key).map_err(|why| format!("LDAPTrustedClientCert {why}"))?;
     builder.with_client_auth_cert(chain, key).map_err(|error| format!("LDAPTrustedClientCert: {error}"))

@@ -50,6 +50,12 @@ impl LdapIdentity {
         }
         true
     }
+
+    /// The files of an inner place. A key alone is that of the outer certificate.
+    pub fn over(&self, outer: &LdapIdentity) -> LdapIdentity {
+        let certificate = self.certificate.clone().or_else(|| outer.certificate.clone());
+        LdapIdentity { certificate, key: self.key.clone() }
+    }
 }
 
 impl Default for LdapServer {

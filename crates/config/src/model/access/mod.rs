@@ -94,7 +94,7 @@ settings! {
     /// `AuthLDAPURL` and the settings beside it: a section that has one of them inherits none.
     directory: Option<Arc<LdapPlace>> => Option<Arc<LdapPlace>>, keep;
     /// `LDAPTrustedClientCert`; empty: that of the server.
-    directory_identity: Option<LdapIdentity> => LdapIdentity, replace;
+    directory_identity: Option<LdapIdentity> => LdapIdentity, merge_identity;
     /// `AuthDigestDomain`: the addresses, separated by spaces.
     digest_domain: Option<String> => Option<String>, keep;
     /// `AuthDigestQop auth|none`
@@ -251,7 +251,7 @@ impl AccessRules {
     pub fn directory_server<'a>(&self, server: &'a LdapServer) -> Cow<'a, LdapServer> {
         match &self.directory_identity {
             own if *own == LdapIdentity::default() => Cow::Borrowed(server),
-            own => Cow::Owned(LdapServer { own: own.clone(), ..server.clone() }),
+            own => Cow::Owned(LdapServer { own: own.over(&server.own), ..server.clone() }),
         }
     }
 
@@ -325,6 +325,12 @@ impl PartialRequires {
     /// The section's own lines.
     pub fn lines(&self) -> &[Requirement] {
         self.lines.as_deref().unwrap_or_default()
+    }
+}
+
+fn merge_identity(outer: &mut LdapIdentity, inner: &Option<LdapIdentity>) {
+    if let Some(inner) = inner {
+        *outer = inner.over(outer);
     }
 }
 

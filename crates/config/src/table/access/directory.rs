@@ -111,7 +111,7 @@ pub static ROWS: &[Row] = rows![
         .of("mod_ldap.c")
         .because("few directories ask for a certificate"),
     "The server's certificate and its key in PEM, for directories that ask for one over TLS. Without KEY_BASE64 the file of \
-     CERT_BASE64 has the key, too. The user that the server runs as reads the files. Other types, and keys with a password, are refused.",
+     CERT_BASE64 has the key, too; KEY_BASE64 alone is the key of the outer certificate. The user that the server runs as reads the files. Other types, and keys with a password, are refused.",
     flag("LDAPVerifyServerCert", SERVER, |d, on| d.config.ldap.verify = on)
         .of("mod_ldap.c")
         .default("on", "without it, anyone between server and directory reads the passwords"),

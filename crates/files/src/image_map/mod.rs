@@ -20,6 +20,9 @@ pub enum MapAnswer {
     Menu(String),
 }
 
+/// Length of a page in bytes at which it is given up: a short line may stand for a long link.
+const MAX_PAGE_BYTES: usize = 1 << 20;
+
 /// A line of a map.
 struct Line<'a> {
     name: &'a str,
@@ -121,6 +124,9 @@ fn page(text: &str, place: &MapPlace<'_>, form: MenuForm) -> MapAnswer {
     }
     let added = place.base().and_then(|base| links(text, place, base, form, &mut html));
     match added {
+        _ if html.len() > MAX_PAGE_BYTES => {
+            MapAnswer::Failed(format!("the page of its links has more than {} MB", MAX_PAGE_BYTES >> 20))
+        }
         Err(why) if html.is_empty() => MapAnswer::Failed(why),
         _ => MapAnswer::Menu(html + "\n\n</body>\n</html>\n"),
     }
@@ -129,6 +135,9 @@ fn page(text: &str, place: &MapPlace<'_>, form: MenuForm) -> MapAnswer {
 fn links(text: &str, place: &MapPlace<'_>, mut base: String, form: MenuForm, html: &mut String) -> Result<(), String> {
     let has_comments = form != MenuForm::Formatted;
     for line in text.lines().map(str::trim) {
+        if html.len() > MAX_PAGE_BYTES {
+            return Ok(());
+        }
         if line.is_empty() {
             html.push_str(if form == MenuForm::Semiformatted { "<br />\n" } else { "\n" });
         } else if let Some(comment) = line.strip_prefix('#') {
@@ -199,6 +208,19 @@ mod tests {
         assert!(matches!(ask("rect error 0,0 9,9", "1,1"), MapAnswer::Failed(_)));
         assert!(matches!(ask("rect", "1,1"), MapAnswer::Failed(_)));
         assert_eq!(ask("square /a 0,0 9,9", "1,1"), MapAnswer::NoContent);
+    }
+
+    #[test]
+    fn a_page_of_many_long_links_is_given_up() {
+        let referer = format!("http://x/{}/", "&".repeat(8000));
+        let place = MapPlace { path: "/a.map", origin: "http://x", referer: Some(&referer), base: "map" };
+        let page = |links: usize| {
+            let map = format!("base referer\n{}", "rect a\n".repeat(links));
+            answer(&map, None, &place, "nocontent", MenuForm::Unformatted)
+        };
+        assert!(matches!(page(20), MapAnswer::Menu(html) if html.len() < MAX_PAGE_BYTES));
+        let failed = MapAnswer::Failed("the page of its links has more than 1 MB".to_owned());
+        assert_eq!(page(30_000), failed);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread::spawn;
 
-use crate::support::{Finished, Server, Site, until};
+use crate::support::{Finished, Server, Site, alive, until};
 
 const READYZ: &str = "<Location /readyz>\nSetHandler server-readyz\n</Location>\n\
     <Location /app>\nPsgiApp app.psgi\n</Location>\nPerlLib lib\n";
@@ -22,6 +22,13 @@ sub check {
     die 'x' x 100_000 if $mode eq 'long';
     exit 3 if $mode eq 'exit';
     kill KILL => $$ if $mode eq 'kill';
+    if ($mode eq 'fork' && !fork) {
+        open my $out, '>', '@DIR@/child' or die;
+        print $out $$;
+        close $out;
+        sleep 1 while 1;
+    }
+    if ($mode eq 'fork') { select undef, undef, undef, 0.01 until -s '@DIR@/child'; return 1 }
     1 while $mode eq 'loop';
     return 0;
 }
@@ -152,4 +159,19 @@ fn a_reload_changes_the_checks() {
     until_not_ready(&server, "other", "false value");
     server.site.write("mode", "ok");
     until_ready(&server);
+}
+
+#[test]
+fn processes_that_a_check_leaves_behind_end_with_it() {
+    let server = serve(&format!("ReadinessCheck store perl:My::Health::check {SOON} timeout=30s\n"));
+    until_ready(&server);
+    server.site.write("mode", "fork");
+    let mut child = None;
+    until("the check has a child", || {
+        child = server.site.read("child").parse::<i32>().ok();
+        child.is_some()
+    });
+    until("the child is killed", || child.is_some_and(|pid| !alive(pid)));
+    server.site.write("mode", "no");
+    until_not_ready(&server, "store", "false value");
 }

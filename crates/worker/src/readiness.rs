@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   mold ──fork──▶ watch ──fork──▶ check: connects, gets a page, or calls a sub
-//!                    │ kills a check that takes too long, writes the result, ends
+//!                    │ kills a check that takes too long, and what it has started; writes the result, ends
 //! ```
 
 use std::fs::File;
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::getpid;
+use nix::unistd::{getpid, setpgid};
 use wire::transport::{in_memory, read_report};
 
 use super::site::Site;
@@ -32,6 +32,7 @@ const OK: &str = "ok";
 /// Runs a check in a child of this mold, which writes `ok` or the reason of the failure to `into`. The end of the child
 /// closes `done`.
 pub fn check(site: &Site, number: u16, into: OwnedFd, done: OwnedFd) {
+    let mut done = Some(done);
     // The mold may be older than the configuration that the master has in mind.
     let Some(check) = site.config.node.checks.get(usize::from(number)) else { return };
     let mold = getpid();
@@ -41,7 +42,8 @@ pub fn check(site: &Site, number: u16, into: OwnedFd, done: OwnedFd) {
         Ok(None) => {
             libperl::set_title("cameleer: readiness check");
             if sys::die_with(mold).is_ok() {
-                let result = watched(site, check).unwrap_or_else(|error| format!("the check cannot be run: {error}"));
+                let result =
+                    watched(site, check, &mut done).unwrap_or_else(|error| format!("the check cannot be run: {error}"));
                 // The master reports a result that is missing.
                 let _ = File::from(into).write_all(cut(&result).as_bytes());
             }
@@ -52,13 +54,15 @@ pub fn check(site: &Site, number: u16, into: OwnedFd, done: OwnedFd) {
     }
 }
 
-/// Runs a check in a child of this process, and kills it after its timeout.
-fn watched(site: &Site, check: &ReadinessCheck) -> io::Result<String> {
+/// Runs a check in a child of this process, and kills it after its timeout. The child leads a process group, so that
+/// the children of the site's sub end with it. They must not hold `done`, whose end the master awaits.
+fn watched(site: &Site, check: &ReadinessCheck, done: &mut Option<OwnedFd>) -> io::Result<String> {
     let into = in_memory("readiness", b"")?;
     let watch = getpid();
     let Some(pid) = sys::fork()? else {
+        *done = None;
         let own = getpid();
-        if sys::die_with(watch).is_ok() {
+        if setpgid(own, own).is_ok() && sys::die_with(watch).is_ok() {
             let result = run(site, &check.target).map_or_else(|why| why, |()| OK.to_owned());
             // The sub may have forked, and the child may have returned.
             if getpid() == own {
@@ -67,10 +71,15 @@ fn watched(site: &Site, check: &ReadinessCheck) -> io::Result<String> {
         }
         sys::exit_now(0)
     };
+    // Either process may come first. An error means that the child has ended.
+    let _ = setpgid(pid, pid);
     let is_late = !ends_within(&sys::pidfd_open(pid)?, check.timeout);
     if is_late {
+        // The sub may have left its group.
         kill(pid, Signal::SIGKILL)?;
     }
+    // The pid, and with it the group, is not reused before the child is reaped.
+    let _ = killpg(pid, Signal::SIGKILL);
     let ended = waitpid(pid, None)?;
     let result = read_report(into.as_fd())?;
     Ok(match ended {

@@ -175,3 +175,16 @@ fn processes_that_a_check_leaves_behind_end_with_it() {
     server.site.write("mode", "no");
     until_not_ready(&server, "store", "false value");
 }
+
+#[test]
+fn a_reload_that_adds_or_renames_a_check_takes_no_node_out() {
+    let server = serve(&format!("ReadinessCheck store perl:My::Health::check {SOON}\n"));
+    until_ready(&server);
+    server.site.write("mode", "no");
+    // One failure an hour, of the three that are needed.
+    let rare = "perl:My::Health::check interval=1h";
+    server.site.configure(&format!("{READYZ}ReadinessCheck renamed {rare}\nReadinessCheck other {rare}\n"));
+    server.reload().succeeded();
+    server.get("/readyz").is(200);
+    assert_eq!((failure(&server, "renamed"), failure(&server, "other")), (String::new(), String::new()));
+}

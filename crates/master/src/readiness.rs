@@ -11,6 +11,8 @@ use wire::control::DependencyStatus;
 const SLACK: Duration = Duration::from_secs(5);
 /// Why a service is not ready before the first result.
 const UNKNOWN: &str = "no check has ended yet";
+/// Time after which a check that cannot be run is tried again, unless its interval is shorter.
+const SOON: Duration = Duration::from_secs(1);
 /// Maximum length of the reason of a failure, in characters.
 const MAX_REASON: usize = 200;
 
@@ -34,14 +36,15 @@ struct Dependency {
 }
 
 impl ReadinessChecks {
-    /// Sets the checks of a new configuration. A check that has not changed keeps its result.
-    pub fn configure(&mut self, checks: &[ReadinessCheck], now: Instant) {
+    /// Sets the checks of a new configuration. A check that has not changed keeps its result. Another one counts as ready
+    /// until it fails if the server `serves` already: a reload must not take a node out.
+    pub fn configure(&mut self, checks: &[ReadinessCheck], serves: bool, now: Instant) {
         let mut known = std::mem::take(&mut self.list);
         let dependency = |check: &ReadinessCheck| {
             let at = known.iter().position(|one| one.check.name == check.name && one.check.target == check.target);
             let (failures, failure) = match at.map(|at| known.swap_remove(at)) {
                 Some(before) => (before.failures, before.failure),
-                None => (0, Some(UNKNOWN.to_owned())),
+                None => (0, (!serves).then(|| UNKNOWN.to_owned())),
             };
             Dependency { check: check.clone(), failures, failure, next: now, late: None }
         };
@@ -59,6 +62,13 @@ impl ReadinessChecks {
             }
         }
         begun
+    }
+
+    /// A check cannot be run now, for which its service is not to blame: the last result stays.
+    pub fn postpone(&mut self, number: u16, now: Instant) {
+        if let Some(one) = self.list.get_mut(usize::from(number)) {
+            (one.late, one.next) = (None, now + one.check.interval.min(SOON));
+        }
     }
 
     /// The numbers of the checks that run for too long.
@@ -115,7 +125,7 @@ mod tests {
         let words = ["db", "tcp://127.0.0.1:1"].iter().chain(options).map(|word| (*word).to_owned());
         let check = ReadinessCheck::parse(&words.collect::<Vec<_>>()).expect("a check");
         let mut checks = ReadinessChecks::default();
-        checks.configure(&[check], now);
+        checks.configure(&[check], false, now);
         checks
     }
 
@@ -159,8 +169,28 @@ mod tests {
         checks.ended(0, Ok(()));
         let same = checks.list[0].check.clone();
         let other = ReadinessCheck { name: "cache".to_owned(), ..same.clone() };
-        checks.configure(&[other, same], now);
-        let failures: Vec<bool> = checks.status().iter().map(|status| status.failure.is_none()).collect();
-        assert_eq!(failures, [false, true]);
+        checks.configure(&[other, same.clone()], false, now);
+        let are_ready = |checks: &ReadinessChecks| -> Vec<bool> {
+            checks.status().iter().map(|status| status.failure.is_none()).collect()
+        };
+        assert_eq!(are_ready(&checks), [false, true]);
+        let renamed = ReadinessCheck { name: "store".to_owned(), ..same };
+        checks.configure(&[renamed], true, now);
+        assert_eq!(are_ready(&checks), [true], "a reload takes no node out");
+        (0..2).for_each(|_| drop(checks.ended(0, failed())));
+        assert_eq!(are_ready(&checks), [true]);
+        assert!(checks.ended(0, failed()).is_some_and(|changed| changed.failure.is_some()));
+    }
+
+    #[test]
+    fn a_check_that_cannot_be_run_keeps_its_result_and_is_tried_soon() {
+        let now = Instant::now();
+        let mut checks = checks(now, &["interval=1h", "fail=1"]);
+        checks.ended(0, Ok(()));
+        assert_eq!(checks.begin(now), [0]);
+        checks.postpone(0, now);
+        assert_eq!((checks.status()[0].failure.as_deref(), checks.wakes()), (None, Some(now + SOON)));
+        assert_eq!((checks.begin(now), checks.begin(now + SOON)), (vec![], vec![0]));
+        checks.postpone(9, now);
     }
 }

@@ -14,7 +14,7 @@ use wire::board;
 use wire::control::FrontStatus;
 
 use super::warn;
-use status::agent;
+use status::agent::{self, ReadyWord};
 use status::health::{self, Checked};
 use status::history::{HistoryRing, Recorder, Second};
 use status::{ServerStatus, Usages};
@@ -30,6 +30,9 @@ pub struct StatusView {
     /// Weight of the server for load balancers, in percent.
     #[serde(skip)]
     weight: u32,
+    /// Whether the line for HAProxy has the word `ready`.
+    #[serde(skip)]
+    ready_word: ReadyWord,
     /// The kernel's counters of the workers.
     #[serde(skip)]
     usages: Usages,
@@ -82,7 +85,7 @@ impl Hub {
     /// The line for HAProxy's agent check. `None` before the first status, when nothing is known.
     pub fn agent_line(&self) -> Option<String> {
         let view = self.latest()?;
-        Some(agent::line(&view.status.node, &self.check(health::is_ready), view.weight))
+        Some(agent::line(&view.status.node, &self.check(health::is_ready), view.weight, view.ready_word))
     }
 
     /// Stores a status from the master, and sends it to the listeners.
@@ -93,7 +96,9 @@ impl Hub {
         let usages = Usages::of(status.workers(), |pid| Some(status.memory.processes.get(&pid)?.private));
         let before = self.latest();
         let weight = agent::weight(before.as_ref().map(|view| &view.status), &status);
-        let view = Rc::new(StatusView { second, status, weight, usages });
+        let word_before = before.as_ref().map(|view| view.ready_word);
+        let ready_word = ReadyWord::next(word_before, &status, health::is_ready(&status).is_ok());
+        let view = Rc::new(StatusView { second, status, weight, ready_word, usages });
         *self.latest.borrow_mut() = Some(view.clone());
         self.publish(&view);
     }
@@ -152,7 +157,7 @@ impl StatusView {
     pub fn json(&self) -> String {
         let front = self.status.front.as_ref().map(|front| FrontStatus { spreads: None, ..front.clone() });
         let status = ServerStatus { front, ..self.status.clone() };
-        let shown = StatusView { second: self.second, status, weight: self.weight, usages: Usages::default() };
+        let shown = StatusView { second: self.second, status, usages: Usages::default(), ..*self };
         let mut json = serde_json::to_value(&shown).unwrap_or_default();
         self.usages.add_to(&mut json);
         json.to_string()

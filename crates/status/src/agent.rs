@@ -5,21 +5,50 @@ use wire::control::{NodeState, NodeStatus, WorkerState};
 use super::ServerStatus;
 use super::health::Checked;
 
-/// Time for which the line has the word `ready`, in milliseconds. It ends the `drain` or `maint` of an earlier line,
-/// also of the server's previous run. In every line it would undo what an administrator sets in HAProxy.
+/// Time for which the line has the word `ready` after the server has become ready, in milliseconds.
 const READY_MS: u64 = 60_000;
 /// Part of the weight with which a slow start begins, in percent.
 const FIRST: u64 = 10;
 
-/// The line, without its end.
-pub fn line(node: &NodeStatus, ready: &Checked, weight: u32) -> String {
-    match node.state {
-        NodeState::Draining => "drain".to_owned(),
-        NodeState::Maintenance => "maint".to_owned(),
-        NodeState::Ready if ready.is_err() => down(ready),
-        NodeState::Ready if node.state_ms < READY_MS => format!("ready up {weight}%"),
-        NodeState::Ready => format!("up {weight}%"),
+/// Decides whether the line has the word `ready`, which ends the `drain` or `maint` of an earlier line, also of the
+/// server's previous run: from the begin of the node's state until [`READY_MS`] after the server became ready in it. In
+/// every line the word would undo what an administrator sets in HAProxy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadyWord {
+    /// `uptime_ms` of the status.
+    at: u64,
+    /// `uptime_ms` when the server became ready in its present state.
+    since: Option<u64>,
+}
+
+impl ReadyWord {
+    /// The decision for a status; `before` is that for the previous one. A monitor that finds a ready server counts from
+    /// the begin of the state.
+    pub fn next(before: Option<ReadyWord>, now: &ServerStatus, is_ready: bool) -> ReadyWord {
+        let (at, entered) = (now.uptime_ms, now.uptime_ms.saturating_sub(now.node.state_ms));
+        let since = match before {
+            Some(before) if entered <= before.at => before.since,
+            Some(_) => None,
+            None => is_ready.then_some(entered),
+        };
+        ReadyWord { at, since: since.or_else(|| is_ready.then_some(at)) }
     }
+
+    /// Whether the line has the word.
+    pub fn is_sent(self) -> bool {
+        self.since.is_none_or(|since| self.at.saturating_sub(since) < READY_MS)
+    }
+}
+
+/// The line, without its end.
+pub fn line(node: &NodeStatus, ready: &Checked, weight: u32, word: ReadyWord) -> String {
+    let text = match node.state {
+        NodeState::Draining => return "drain".to_owned(),
+        NodeState::Maintenance => return "maint".to_owned(),
+        NodeState::Ready if ready.is_err() => down(ready),
+        NodeState::Ready => format!("up {weight}%"),
+    };
+    if word.is_sent() { format!("ready {text}") } else { text }
 }
 
 /// `down`, with the reason for HAProxy's log.
@@ -82,15 +111,40 @@ mod tests {
 
     #[test]
     fn a_line_has_one_state_and_the_weight() {
-        let node = |state, state_ms| NodeStatus { state, state_ms, ..NodeStatus::default() };
-        let line = |state, state_ms, ready: &Checked| line(&node(state, state_ms), ready, 75);
+        let line = |state, since, ready: &Checked| {
+            let node = NodeStatus { state, ..NodeStatus::default() };
+            line(&node, ready, 75, ReadyWord { at: READY_MS, since })
+        };
         let failed = Err("no worker\nis ready 100%".to_owned());
-        assert_eq!(line(NodeState::Ready, 59_999, &Ok(())), "ready up 75%");
-        assert_eq!(line(NodeState::Ready, READY_MS, &Ok(())), "up 75%");
-        assert_eq!(line(NodeState::Ready, READY_MS, &failed), "down #no worker is ready 100%");
-        assert_eq!(line(NodeState::Draining, 0, &failed), "drain");
-        assert_eq!(line(NodeState::Maintenance, 0, &Ok(())), "maint");
-        assert_eq!(line(NodeState::Ready, 0, &Err("x".repeat(9999))).len(), "down #".len() + 200);
+        assert_eq!(line(NodeState::Ready, Some(1), &Ok(())), "ready up 75%");
+        assert_eq!(line(NodeState::Ready, Some(0), &Ok(())), "up 75%");
+        assert_eq!(line(NodeState::Ready, Some(0), &failed), "down #no worker is ready 100%");
+        assert_eq!(line(NodeState::Ready, None, &failed), "ready down #no worker is ready 100%");
+        assert_eq!(line(NodeState::Draining, None, &failed), "drain");
+        assert_eq!(line(NodeState::Maintenance, None, &Ok(())), "maint");
+        assert_eq!(line(NodeState::Ready, Some(0), &Err("x".repeat(9999))).len(), "down #".len() + 200);
+    }
+
+    #[test]
+    fn the_word_ready_lasts_for_a_minute_after_the_server_became_ready() {
+        let status = |uptime_ms, state_ms| ServerStatus {
+            node: NodeStatus { state_ms, ..NodeStatus::default() },
+            ..status(uptime_ms, 0, 0)
+        };
+        let mut word = ReadyWord::next(None, &status(10, 10), false);
+        let mut is_sent = |uptime_ms, state_ms, is_ready| {
+            word = ReadyWord::next(Some(word), &status(uptime_ms, state_ms), is_ready);
+            word.is_sent()
+        };
+        assert!(is_sent(9 * READY_MS, 9 * READY_MS, false), "a slow start");
+        assert!(is_sent(10 * READY_MS, 10 * READY_MS, true));
+        assert!(is_sent(11 * READY_MS - 1, 11 * READY_MS - 1, true));
+        assert!(!is_sent(11 * READY_MS, 11 * READY_MS, true));
+        assert!(!is_sent(12 * READY_MS, 12 * READY_MS, false), "a failure in the same state");
+        assert!(is_sent(13 * READY_MS, 5, true), "a drain was cancelled");
+        assert!(!is_sent(14 * READY_MS, READY_MS + 5, true));
+        let found = ReadyWord::next(None, &status(READY_MS * 2, READY_MS * 2), true);
+        assert!(!found.is_sent(), "another monitor");
     }
 
     #[test]

@@ -35,6 +35,16 @@ fn responses_report_the_load_of_processors_memory_and_workers() {
 }
 
 #[test]
+fn a_slow_start_ends() {
+    let server = serve("LoadReport orca\nSlowStart 3s\n");
+    let mut slow = server.connect();
+    slow.raw("GET /app/slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    until("the whole weight is reported", || (0.4..0.6).contains(&number(&server, "application_utilization")));
+    server.site.write("go", "");
+    slow.response().is(200);
+}
+
+#[test]
 fn without_the_directive_no_client_sees_the_load() {
     assert_eq!(serve("").get("/page.txt").is(200).header("endpoint-load-metrics"), None);
 }

@@ -31,6 +31,17 @@ pub struct PoolsLoad {
     pub queued: u32,
 }
 
+/// What a report is made of.
+#[derive(Debug, Clone, Default)]
+pub struct LoadMeasurement {
+    /// Counters of the front.
+    pub counters: LoadCounters,
+    /// State of the pools.
+    pub pools: PoolsLoad,
+    /// The state of the node; its slow start counts as load.
+    pub node: NodeStatus,
+}
+
 /// The last report of a front.
 #[derive(Debug)]
 pub struct LoadReport(Mutex<Report>);
@@ -59,20 +70,20 @@ impl LoadReport {
     }
 
     /// The value of the header, made anew once a second; `measure` is called for that.
-    pub fn text(&self, now: Instant, node: &NodeStatus, measure: impl FnOnce() -> (LoadCounters, PoolsLoad)) -> String {
+    pub fn text(&self, now: Instant, measure: impl FnOnce() -> LoadMeasurement) -> String {
         let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = now.saturating_duration_since(report.at);
         if !report.text.is_empty() && elapsed < INTERVAL {
             return report.text.clone();
         }
-        let (counters, pools) = measure();
+        let LoadMeasurement { counters, pools, node } = measure();
         let processors = ProcessorTicks::now();
         let seconds = elapsed.as_secs_f64().max(0.001);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
         let most = f64::from(pools.most.max(1));
         let busy = rate(counters.worked_us, report.counters.worked_us) / 1e6 / most;
         // A balancer weighs by the inverse: a new node seems to be busier than it is.
-        let utilization = (busy + f64::from(pools.queued) / most) * 100.0 / slow_start(node) as f64;
+        let utilization = (busy + f64::from(pools.queued) / most) * 100.0 / slow_start(&node) as f64;
         let text = format!(
             "TEXT cpu_utilization={:.3}, mem_utilization={:.3}, application_utilization={utilization:.3}, \
              rps_fractional={:.3}, eps={:.3}",
@@ -129,7 +140,8 @@ mod tests {
         let at = |seconds: f64, requests, worked_us| {
             let counters = LoadCounters { requests, errors: requests / 10, worked_us };
             let now = now + Duration::from_secs_f64(seconds);
-            report.text(now, &NodeStatus::default(), || (counters, PoolsLoad { most: 4, queued: 2 }))
+            let pools = PoolsLoad { most: 4, queued: 2 };
+            report.text(now, || LoadMeasurement { counters, pools, ..LoadMeasurement::default() })
         };
         let first = at(2.0, 100, 2_000_000);
         assert!(first.starts_with("TEXT cpu_utilization="), "{first}");
@@ -142,11 +154,16 @@ mod tests {
     #[test]
     fn a_new_node_reports_more_load_during_its_slow_start() {
         let now = Instant::now();
-        let node = NodeStatus { serving_ms: 5000, state_ms: 5000, slow_start_ms: 10_000, ..NodeStatus::default() };
-        let pools =
-            (LoadCounters { worked_us: 1_000_000, ..LoadCounters::default() }, PoolsLoad { most: 4, queued: 0 });
-        let text = LoadReport::new(now).text(now + INTERVAL, &node, || pools);
-        assert!(text.contains("application_utilization=0.500,"), "{text}");
+        let node = NodeStatus { serving_ms: 1000, state_ms: 3000, slow_start_ms: 10_000, ..NodeStatus::default() };
+        let at = |elapsed| {
+            let counters = LoadCounters { worked_us: 1_000_000, ..LoadCounters::default() };
+            let pools = PoolsLoad { most: 4, queued: 0 };
+            let node = node.after(elapsed);
+            LoadReport::new(now).text(now + INTERVAL, || LoadMeasurement { counters, pools, node })
+        };
+        let (young, older) = (at(Duration::from_secs(4)), at(Duration::from_secs(9)));
+        assert!(young.contains("application_utilization=0.500,"), "{young}");
+        assert!(older.contains("application_utilization=0.250,"), "{older}");
     }
 
     #[test]

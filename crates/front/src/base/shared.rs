@@ -47,8 +47,8 @@ pub struct Shared {
     reported: Mutex<ReportedLoad>,
     /// Whether load balancers are to send requests elsewhere, so that clients change their connections.
     draining: AtomicBool,
-    /// The server as a node behind a load balancer, as the master has sent it.
-    node: Mutex<Arc<NodeStatus>>,
+    /// The server as a node behind a load balancer, as the master has sent it, and when it arrived.
+    node: Mutex<(Instant, Arc<NodeStatus>)>,
     /// The last counts that the master has sent.
     counts: Mutex<ServerCounts>,
     /// The challenges of certificate authorities that are answered now.
@@ -157,7 +157,7 @@ impl Shared {
             stopping: OnceLock::new(),
             reported: Mutex::default(),
             draining: AtomicBool::new(false),
-            node: Mutex::default(),
+            node: Mutex::new((Instant::now(), Arc::default())),
             counts: Mutex::default(),
             challenges: Mutex::default(),
         }
@@ -177,14 +177,20 @@ impl Shared {
     /// from now on.
     pub fn set_node(&self, node: NodeStatus) -> bool {
         let drains = node.state != NodeState::Ready;
-        *lock(&self.node) = Arc::new(node);
+        *lock(&self.node) = (Instant::now(), Arc::new(node));
         let drained = self.draining.swap(drains, Relaxed);
         drains && !drained
     }
 
     /// The state of the node that the master has sent.
     pub fn node(&self) -> Arc<NodeStatus> {
-        lock(&self.node).clone()
+        lock(&self.node).1.clone()
+    }
+
+    /// The state of the node, with its times as of `now`.
+    pub fn node_at(&self, now: Instant) -> NodeStatus {
+        let (arrived, node) = &*lock(&self.node);
+        node.after(now.saturating_duration_since(*arrived))
     }
 
     /// Whether clients are to change their connections: the server drains, or is in maintenance.

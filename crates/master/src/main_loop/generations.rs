@@ -139,6 +139,8 @@ impl Master {
         if let Some(attempt) = attempt {
             self.commit(attempt);
         }
+        // The slow start begins, by the configuration that serves now.
+        self.node_changed();
         if is_first {
             self.announce()
         } else {

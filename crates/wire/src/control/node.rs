@@ -1,5 +1,7 @@
 //! The server as a node behind a load balancer.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// Whether a load balancer is to send requests to this server, as its administrator has decided.
@@ -28,6 +30,18 @@ pub struct NodeStatus {
     pub slow_start_ms: u64,
     /// One entry per `ReadinessCheck`.
     pub checks: Vec<DependencyStatus>,
+}
+
+impl NodeStatus {
+    /// The status after some time in which nothing has changed.
+    pub fn after(&self, elapsed: Duration) -> NodeStatus {
+        let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        NodeStatus {
+            state_ms: self.state_ms.saturating_add(elapsed),
+            serving_ms: self.serving_ms.saturating_add(elapsed),
+            ..self.clone()
+        }
+    }
 }
 
 /// A service that the server depends on.

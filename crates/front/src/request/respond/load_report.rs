@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
-use status::orca::{LoadCounters, PoolsLoad};
+use status::orca::{LoadCounters, LoadMeasurement, PoolsLoad};
 
 use crate::request::context::RequestContext;
 use crate::request::services::Services;
@@ -21,13 +21,14 @@ pub fn add(context: &RequestContext, headers: &mut HeaderMap) {
     }
     let (services, config) = (&context.services, &context.generation.config);
     let shared = &services.shared;
-    let text = shared.load_report.text(Instant::now(), &shared.node(), || measure(services, config));
+    let now = Instant::now();
+    let text = shared.load_report.text(now, || measure(services, config, now));
     if let Ok(value) = HeaderValue::from_str(&text) {
         headers.insert(ENDPOINT_LOAD_METRICS, value);
     }
 }
 
-fn measure(services: &Services, config: &Config) -> (LoadCounters, PoolsLoad) {
+fn measure(services: &Services, config: &Config, now: Instant) -> LoadMeasurement {
     let shared = &services.shared;
     let codes = shared.measures.totals().codes;
     let (mut worked_us, mut pools) = (0, PoolsLoad::default());
@@ -46,5 +47,5 @@ fn measure(services: &Services, config: &Config) -> (LoadCounters, PoolsLoad) {
         errors: codes.range(FAILED..).map(|(_, count)| count).sum(),
         worked_us,
     };
-    (counters, pools)
+    LoadMeasurement { counters, pools, node: shared.node_at(now) }
 }

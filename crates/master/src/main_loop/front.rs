@@ -187,9 +187,10 @@ impl Master {
                 self.send_to_front(ToFront::Forked { slot: worker.slot, pid }, vec![]);
             }
         }
+        // Before the front answers /readyz.
+        self.node_changed();
         self.send_to_front(ToFront::Activate { generation: serving }, vec![]);
         self.send_counts();
-        self.node_changed();
         if self.children.acme.is_some() {
             self.send_challenges();
         }

@@ -64,6 +64,8 @@ fn drain_returns_at_the_end_of_the_server_and_running_requests_are_answered() {
     let mut drain = spawn(&server, ["drain", "--for", "10ms"]);
     server.logged("stopping gracefully");
     assert!(drain.try_wait().expect("our own child").is_none(), "a request runs");
+    server.control(["drain", "--cancel"]).failed(1, "the server was told to stop");
+    server.control(["maint", "on"]).failed(1, "the server was told to stop");
     server.site.write("go", "");
     assert_eq!(slow.response().is(200).text(), "ok");
     assert_eq!(server.wait(), 0);

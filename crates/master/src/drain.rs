@@ -18,6 +18,9 @@ use super::sockets::control_socket::ControlClient;
 /// some time more.
 pub const USUAL: Duration = Duration::from_secs(10);
 
+/// Why a state cannot change after a request to stop.
+const STOPS: &str = "the server was told to stop, which cannot be cancelled";
+
 /// State of the node.
 #[derive(Debug)]
 pub struct NodeDrain {
@@ -70,10 +73,15 @@ impl NodeDrain {
         true
     }
 
+    /// The stop begins, after which nothing makes the server ready again.
+    pub fn end_with_stop(&mut self) {
+        (self.is_stop, self.until) = (true, None);
+    }
+
     /// Ends the drain. Returns the clients that wait for its end.
     pub fn cancel(&mut self, now: Instant) -> Result<Vec<ControlClient>, &'static str> {
         match self.state {
-            _ if self.is_stop => Err("the server was told to stop, and does so after ShutdownDelay"),
+            _ if self.is_stop => Err(STOPS),
             NodeState::Ready => Err("the server does not drain"),
             NodeState::Maintenance => Err("the server does not drain; maint off ends the maintenance"),
             NodeState::Draining => {
@@ -86,6 +94,9 @@ impl NodeDrain {
 
     /// Begins or ends the maintenance.
     pub fn maintain(&mut self, on: bool, now: Instant) -> Result<(), &'static str> {
+        if self.is_stop {
+            return Err(STOPS);
+        }
         if self.state == NodeState::Draining {
             return Err("the server drains; drain --cancel ends that");
         }
@@ -148,6 +159,20 @@ mod tests {
         let mut maintained = NodeDrain::new(now);
         maintained.maintain(true, now).expect("ready");
         assert!(!maintained.delays_stop(SECOND * 10, now + SECOND * 60));
+    }
+
+    #[test]
+    fn nothing_makes_a_server_ready_whose_stop_has_begun() {
+        let now = Instant::now();
+        let mut drain = NodeDrain::new(now);
+        drain.begin(SECOND, 1, now);
+        assert!(drain.is_over(now + SECOND));
+        drain.end_with_stop();
+        assert!(drain.cancel(now + SECOND).is_err() && drain.maintain(true, now).is_err());
+        assert_eq!((drain.state(), drain.wakes()), (NodeState::Draining, None));
+        let mut stopped = NodeDrain::new(now);
+        stopped.end_with_stop();
+        assert!(stopped.maintain(true, now).is_err());
     }
 
     #[test]

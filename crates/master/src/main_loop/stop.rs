@@ -64,6 +64,7 @@ impl Master {
     }
 
     fn begin_stop(&mut self) {
+        self.drain.end_with_stop();
         self.announcer.notify().stopping();
         let next = std::mem::take(&mut self.next);
         if let Some(expansion) = next.expansion() {

@@ -37,6 +37,11 @@ impl Announcer {
         &self.notify
     }
 
+    /// Messages to systemd that it must get again.
+    pub fn notify_mut(&mut self) -> &mut Notify {
+        &mut self.notify
+    }
+
     /// Reports to systemd that the loop turns, when that is due.
     pub fn beat(&mut self, now: Instant) {
         self.notify.beat(now);

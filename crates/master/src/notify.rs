@@ -11,7 +11,14 @@ use nix::time::{ClockId, clock_gettime};
 pub struct Notify {
     to: Option<(UnixDatagram, SocketAddr)>,
     keepalive: Option<Keepalive>,
+    /// When systemd must get more time for a stop without a limit.
+    extends: Option<Instant>,
 }
+
+/// Time that each message adds to a stop without a limit.
+const EXTENSION: Duration = Duration::from_secs(60);
+/// Time between these messages.
+const EXTENDS_EVERY: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 struct Keepalive {
@@ -28,7 +35,7 @@ impl Notify {
         let micros = std::env::var("WATCHDOG_USEC").ok().and_then(|n| n.parse().ok());
         // Twice in each period, as sd_watchdog_enabled(3) asks.
         let keepalive = micros.map(|n: u64| Keepalive { every: Duration::from_micros(n / 2), next: Instant::now() });
-        Notify { to: Some(to), keepalive }
+        Notify { to: Some(to), keepalive, extends: None }
     }
 
     /// The server is ready, or a reload has ended.
@@ -42,9 +49,17 @@ impl Notify {
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=reloading", now.as_micros()));
     }
 
-    /// The server drains, and needs this long until its end.
-    pub fn draining(&self, until_end: Duration) {
-        self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=draining", until_end.as_micros()));
+    /// The server drains, and needs this long until its end; `None`: as long as its requests run.
+    pub fn draining(&mut self, until_end: Option<Duration>, now: Instant) {
+        self.extends = until_end.is_none().then(|| now + EXTENDS_EVERY).filter(|_| self.to.is_some());
+        let by = until_end.unwrap_or(EXTENSION);
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=draining", by.as_micros()));
+    }
+
+    /// The drain was cancelled.
+    pub fn drain_cancelled(&mut self, status: &str) {
+        self.extends = None;
+        self.ready(status);
     }
 
     /// Reports that the stop has begun.
@@ -57,16 +72,20 @@ impl Notify {
         self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=loading", by.as_micros()));
     }
 
-    /// Reports that the loop turns, when that is due.
+    /// Reports that the loop turns, and extends a stop without a limit, when that is due.
     pub fn beat(&mut self, now: Instant) {
+        if self.extends.is_some_and(|at| at <= now) {
+            self.extends = Some(now + EXTENDS_EVERY);
+            self.send(&format!("EXTEND_TIMEOUT_USEC={}", EXTENSION.as_micros()));
+        }
         let Some(keepalive) = self.keepalive.as_mut().filter(|keepalive| keepalive.next <= now) else { return };
         keepalive.next = now + keepalive.every;
         self.send("WATCHDOG=1");
     }
 
-    /// When the next keep-alive must be sent.
+    /// When [`Self::beat`] must be called next.
     pub fn wakes(&self) -> Option<Instant> {
-        self.keepalive.as_ref().map(|keepalive| keepalive.next)
+        self.keepalive.iter().map(|keepalive| keepalive.next).chain(self.extends).min()
     }
 
     fn send(&self, text: &str) {
@@ -92,15 +111,39 @@ fn open(name: &str) -> Option<(UnixDatagram, SocketAddr)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn ready_names_the_main_process() {
-        let name = format!("cameleer-notify-{}", std::process::id());
+    /// A socket of systemd, and the messages to it.
+    fn systemd(test: &str) -> (UnixDatagram, Notify) {
+        let name = format!("cameleer-notify-{test}-{}", std::process::id());
         let systemd = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).expect("name")).expect("bound");
-        let notify = Notify { to: open(&format!("@{name}")), keepalive: None };
-        notify.ready("4 workers");
+        (systemd, Notify { to: open(&format!("@{name}")), ..Notify::default() })
+    }
+
+    fn next(systemd: &UnixDatagram) -> String {
         let mut text = [0; 200];
         let n = systemd.recv(&mut text).expect("received");
-        let expected = format!("READY=1\nMAINPID={}\nSTATUS=4 workers", std::process::id());
-        assert_eq!(String::from_utf8_lossy(&text[..n]), expected);
+        String::from_utf8_lossy(&text[..n]).into_owned()
+    }
+
+    #[test]
+    fn ready_names_the_main_process() {
+        let (systemd, notify) = systemd("ready");
+        notify.ready("4 workers");
+        assert_eq!(next(&systemd), format!("READY=1\nMAINPID={}\nSTATUS=4 workers", std::process::id()));
+    }
+
+    #[test]
+    fn a_drain_without_an_end_is_extended_again_and_again() {
+        let (systemd, mut notify) = systemd("drain");
+        let now = Instant::now();
+        notify.draining(Some(Duration::from_secs(7)), now);
+        assert_eq!((next(&systemd), notify.wakes()), ("EXTEND_TIMEOUT_USEC=7000000\nSTATUS=draining".to_owned(), None));
+        notify.draining(None, now);
+        assert_eq!(next(&systemd), "EXTEND_TIMEOUT_USEC=60000000\nSTATUS=draining");
+        let due = notify.wakes().expect("another message");
+        notify.beat(due);
+        assert_eq!(next(&systemd), "EXTEND_TIMEOUT_USEC=60000000");
+        assert!(notify.wakes().is_some_and(|again| again > due));
+        notify.drain_cancelled("4 workers");
+        assert_eq!(notify.wakes(), None);
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::sockets::control_socket::StopMode;
 
 /// Time that a fast stop leaves for END blocks.
-const FAST: Duration = Duration::from_secs(1);
+pub const FAST: Duration = Duration::from_secs(1);
 
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,13 @@ use wire::control::{NodeStatus, ToFront};
 use super::Master;
 use crate::drain::USUAL;
 use crate::sockets::control_socket::{ControlClient, ControlReply, StopMode};
+use crate::stop::FAST;
 use base::log;
 
 pub(super) use self::checks::RunningCheck;
+
+/// Time for the kills at the end of a stop, before systemd kills.
+const SLACK: Duration = Duration::from_secs(5);
 
 impl Master {
     /// `cameleer drain`: the server is not ready from now on, and stops after `wait`. The client gets another answer if
@@ -33,7 +37,8 @@ impl Master {
         match self.drain.cancel(Instant::now()) {
             Ok(waiting) => {
                 log::notice("master", "the drain was cancelled");
-                self.announcer.notify().ready(&self.summary());
+                let summary = self.summary();
+                self.announcer.notify_mut().drain_cancelled(&summary);
                 self.node_changed();
                 let cancelled = ControlReply::failed("the drain was cancelled, and the server serves on");
                 waiting.into_iter().for_each(|waiting| self.answer(Some(waiting), &cancelled));
@@ -66,9 +71,12 @@ impl Master {
     }
 
     fn report_drain(&mut self) {
-        let wait = self.drain.wakes().map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
+        let now = Instant::now();
+        let wait = self.drain.wakes().map(|until| until.saturating_duration_since(now)).unwrap_or_default();
         log::notice("master", format_args!("draining for {} s before the stop", wait.as_secs_f32().ceil()));
-        self.announcer.notify().draining(wait + self.checked.config.timeouts.graceful);
+        let graceful = self.checked.config.timeouts.graceful;
+        let until_end = (!graceful.is_zero()).then(|| wait + graceful + FAST + SLACK);
+        self.announcer.notify_mut().draining(until_end, now);
         self.node_changed();
     }
 

@@ -61,6 +61,14 @@ fn a_request_that_was_not_begun_is_marked_and_one_of_a_program_is_not() {
 }
 
 #[test]
+fn a_503_that_a_rule_sends_is_not_marked() {
+    let server = serve("RetryStatus 425\nRewriteEngine On\nRewriteRule ^/closed - [R=503]\nRedirect 503 /moved\n");
+    for path in ["/closed", "/moved"] {
+        assert_eq!(marked(&server.get(path).is(503)), (None, false), "{path}");
+    }
+}
+
+#[test]
 fn haproxy_sends_a_refused_request_elsewhere_and_repeats_none_that_was_begun() {
     let (full, occupied) = full("RetryStatus 425\n");
     let free = serve("RetryStatus 425\n");

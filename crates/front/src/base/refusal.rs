@@ -20,6 +20,8 @@ pub struct Refusal {
     pub header: Option<(HeaderName, HeaderValue)>,
     /// Whether to close the connection, because the rest of the request was not read or is invalid.
     pub close: bool,
+    /// The server has no capacity for the request now. Another server may answer it, unless a program has begun it.
+    pub is_busy: bool,
     /// Text of the page; `None`: the default text of the status.
     pub why: Option<&'static str>,
     /// HTML that the page has below its text, such as a list of variants.
@@ -62,7 +64,7 @@ impl FileCause {
 impl Refusal {
     /// A refusal with only a status; the connection remains usable.
     pub fn new(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: false, why: None, list: None, cause: None }
+        Refusal { status, header: None, close: false, is_busy: false, why: None, list: None, cause: None }
     }
 
     /// A refusal after which the connection is closed.
@@ -97,7 +99,12 @@ impl Refusal {
 
     /// 503 with a short Retry-After: there is no capacity for the request now.
     pub fn busy() -> Refusal {
-        Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON)
+        Refusal::busy_for(SOON)
+    }
+
+    /// As [`Refusal::busy`], with the seconds of Retry-After.
+    fn busy_for(seconds: u32) -> Refusal {
+        Refusal { is_busy: true, ..Refusal::later(StatusCode::SERVICE_UNAVAILABLE, seconds) }
     }
 
     /// A refusal with Retry-After, in seconds.
@@ -115,7 +122,7 @@ impl From<BadPath> for Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Refusal {
         match failure {
-            Failure::Busy(seconds) => Refusal::later(StatusCode::SERVICE_UNAVAILABLE, seconds),
+            Failure::Busy(seconds) => Refusal::busy_for(seconds),
             Failure::RequestTimeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT),
             Failure::WorkerGone | Failure::ProtocolViolation => Refusal::new(StatusCode::BAD_GATEWAY),
         }

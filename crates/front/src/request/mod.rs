@@ -110,7 +110,7 @@ pub async fn answer(
         Ok(response) => (response, false),
         Err(refusal) => {
             hold_back(&context, &refusal).await;
-            let is_repeatable = refusal.status == StatusCode::SERVICE_UNAVAILABLE && !context.may_have_begun();
+            let is_repeatable = refusal.is_busy && !context.may_have_begun();
             let (mut response, refused) = Box::pin(error_document::answer(&context, refusal)).await;
             if is_repeatable && response.status() == StatusCode::SERVICE_UNAVAILABLE {
                 repeatable::mark(&context.generation.config, &mut response);

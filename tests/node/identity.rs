@@ -1,6 +1,6 @@
 //! `RequestIDHeader`: the id that a proxy gives a request.
 
-use crate::support::{Haproxy, Request, Server, Site, until};
+use crate::support::{Connection, Haproxy, Request, Server, Site, until};
 
 const APP: &str = "sub { my $env = shift; [200, [], [join '', map { \"$_=\" . ($env->{$_} // $ENV{$_} // '-') . \"\\n\" } \
     qw(HTTP_X_REQUEST_ID REQUEST_ID UNIQUE_ID HTTP_TRACEPARENT)]] }";
@@ -44,6 +44,20 @@ fn an_id_of_anybody_else_or_a_wrong_one_is_replaced() {
         assert_eq!((&values[0], &values[1]), (&values[2], &values[2]), "the server's own id");
         assert_eq!(values[2].len(), 27);
     }
+}
+
+#[test]
+fn behind_the_proxy_protocol_the_balancer_must_be_listed_and_not_the_client() {
+    let server = serve("RemoteIPProxyProtocol On\nRemoteIPInternalProxy 10.0.0.0/8\n");
+    let ask = |from: &str, client: &str| {
+        let from = from.parse().expect("an IPv4 address");
+        let mut connection = Connection::open_as(from, server.site.port).expect("the server accepts");
+        connection.send_if_heard(format!("PROXY TCP4 {client} 127.0.0.1 5000 80\r\n").as_bytes());
+        values(&connection.ask(Request::get("/app").header("X-Request-Id", "edge-1")).is(200).text())
+    };
+    assert_eq!(ask("127.0.0.1", "192.0.2.7")[..2], ["edge-1", "edge-1"]);
+    let own = ask("127.0.0.9", "10.0.0.1");
+    assert_eq!((&own[0], &own[1]), (&own[2], &own[2]), "the server's own id");
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod transport;
 pub mod tunnel;
 
 use std::cell::{Cell, RefCell};
+use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::Context;
@@ -78,6 +79,8 @@ pub struct Client {
     shortest_wait: Duration,
     pub remote: Address,
     pub local: Address,
+    /// Address of the balancer whose PROXY header has named `remote`.
+    balancer: Option<IpAddr>,
     /// Variables of programs that a PROXY header names.
     pub proxy_variables: Vec<(&'static str, String)>,
     /// Number of answered requests.
@@ -137,6 +140,7 @@ impl Client {
             entry: Arc::new(ConnectionEntry::new(remote.clone())),
             remote,
             local,
+            balancer: None,
             proxy_variables: Vec::new(),
             served: Cell::new(0),
             interim: RefCell::default(),
@@ -160,8 +164,14 @@ impl Client {
         }
     }
 
+    /// The address that has connected: the client's, or that of the balancer with its PROXY header.
+    pub fn peer(&self) -> IpAddr {
+        self.balancer.unwrap_or_else(|| self.remote.ip_addr())
+    }
+
     /// Sets the address that a PROXY header names.
     pub fn set_remote(&mut self, remote: Address) {
+        self.balancer = Some(self.peer());
         self.entry = Arc::new(ConnectionEntry::new(remote.clone()));
         self.remote = remote;
     }

@@ -71,10 +71,11 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
     }
 }
 
-/// The id that a listed proxy has sent, or the server's own.
+/// The id that a listed proxy has sent, or the server's own. A PROXY header names the client, which sets no id: the
+/// address that has connected must be listed.
 fn identify(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap, name: HeaderName) -> RequestIdentity {
     let forwarded = context.proxies.client.get().map(|client| &client.headers);
-    let is_listed = rules.lists(context.client.remote.ip_addr());
+    let is_listed = rules.lists(context.client.peer());
     let sent = is_listed.then(|| unique_id::sent_by_proxy(headers, &name)).flatten();
     match sent {
         Some(id) => RequestIdentity { id: id.to_owned(), headers: forwarded.cloned() },

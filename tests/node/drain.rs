@@ -91,7 +91,7 @@ fn term_waits_for_shutdown_delay_and_a_second_term_does_not() {
     until("the server drains", || server.get("/readyz").status == 503);
     assert_eq!(server.text("/app"), "ok", "it accepts connections");
     server.control(["drain", "--cancel"]).failed(1, "told to stop");
-    server.control(["maint", "off"]).failed(1, "the server drains");
+    server.control(["maint", "off"]).failed(1, "told to stop");
     let mut slow = server.connect();
     slow.raw("GET /app/slow HTTP/1.1\r\nHost: a\r\n\r\n");
     until("the request runs", || server.site.has("begun"));

@@ -56,7 +56,7 @@ impl Notify {
         self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=draining", by.as_micros()));
     }
 
-    /// The drain was cancelled.
+    /// The server serves on, and no stop needs more time.
     pub fn drain_cancelled(&mut self, status: &str) {
         self.extends = None;
         self.ready(status);

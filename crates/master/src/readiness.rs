@@ -36,8 +36,8 @@ struct Dependency {
 }
 
 impl ReadinessChecks {
-    /// Sets the checks of a new configuration. A check that has not changed keeps its result. Another one counts as ready
-    /// until it fails if the server `serves` already: a reload must not take a node out.
+    /// Sets the checks of a new configuration. A check that has not changed keeps its result. Another one counts as
+    /// ready until it fails if the server `serves` already: a reload must not take a node out.
     pub fn configure(&mut self, checks: &[ReadinessCheck], serves: bool, now: Instant) {
         let mut known = std::mem::take(&mut self.list);
         let dependency = |check: &ReadinessCheck| {

@@ -22,8 +22,8 @@ pub struct ReadyWord {
 }
 
 impl ReadyWord {
-    /// The decision for a status; `before` is that for the previous one. A monitor that finds a ready server counts from
-    /// the begin of the state.
+    /// The decision for a status; `before` is that for the previous one. A monitor that finds a ready server counts
+    /// from the begin of the state.
     pub fn next(before: Option<ReadyWord>, now: &ServerStatus, is_ready: bool) -> ReadyWord {
         let (at, entered) = (now.uptime_ms, now.uptime_ms.saturating_sub(now.node.state_ms));
         let since = match before {

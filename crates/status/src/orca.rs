@@ -33,7 +33,7 @@ pub struct PoolsLoad {
 
 /// What a report is made of.
 #[derive(Debug, Clone, Default)]
-pub struct LoadMeasurement {
+pub struct MeasuredLoad {
     /// Counters of the front.
     pub counters: LoadCounters,
     /// State of the pools.
@@ -70,13 +70,13 @@ impl LoadReport {
     }
 
     /// The value of the header, made anew once a second; `measure` is called for that.
-    pub fn text(&self, now: Instant, measure: impl FnOnce() -> LoadMeasurement) -> String {
+    pub fn text(&self, now: Instant, measure: impl FnOnce() -> MeasuredLoad) -> String {
         let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = now.saturating_duration_since(report.at);
         if !report.text.is_empty() && elapsed < INTERVAL {
             return report.text.clone();
         }
-        let LoadMeasurement { counters, pools, node } = measure();
+        let MeasuredLoad { counters, pools, node } = measure();
         let processors = ProcessorTicks::now();
         let seconds = elapsed.as_secs_f64().max(0.001);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
@@ -141,7 +141,7 @@ mod tests {
             let counters = LoadCounters { requests, errors: requests / 10, worked_us };
             let now = now + Duration::from_secs_f64(seconds);
             let pools = PoolsLoad { most: 4, queued: 2 };
-            report.text(now, || LoadMeasurement { counters, pools, ..LoadMeasurement::default() })
+            report.text(now, || MeasuredLoad { counters, pools, ..MeasuredLoad::default() })
         };
         let first = at(2.0, 100, 2_000_000);
         assert!(first.starts_with("TEXT cpu_utilization="), "{first}");
@@ -159,7 +159,7 @@ mod tests {
             let counters = LoadCounters { worked_us: 1_000_000, ..LoadCounters::default() };
             let pools = PoolsLoad { most: 4, queued: 0 };
             let node = node.after(elapsed);
-            LoadReport::new(now).text(now + INTERVAL, || LoadMeasurement { counters, pools, node })
+            LoadReport::new(now).text(now + INTERVAL, || MeasuredLoad { counters, pools, node })
         };
         let (young, older) = (at(Duration::from_secs(4)), at(Duration::from_secs(9)));
         assert!(young.contains("application_utilization=0.500,"), "{young}");

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
-use status::orca::{LoadCounters, LoadMeasurement, PoolsLoad};
+use status::orca::{LoadCounters, MeasuredLoad, PoolsLoad};
 
 use crate::request::context::RequestContext;
 use crate::request::services::Services;
@@ -28,7 +28,7 @@ pub fn add(context: &RequestContext, headers: &mut HeaderMap) {
     }
 }
 
-fn measure(services: &Services, config: &Config, now: Instant) -> LoadMeasurement {
+fn measure(services: &Services, config: &Config, now: Instant) -> MeasuredLoad {
     let shared = &services.shared;
     let codes = shared.measures.totals().codes;
     let (mut worked_us, mut pools) = (0, PoolsLoad::default());
@@ -47,5 +47,5 @@ fn measure(services: &Services, config: &Config, now: Instant) -> LoadMeasuremen
         errors: codes.range(FAILED..).map(|(_, count)| count).sum(),
         worked_us,
     };
-    LoadMeasurement { counters, pools, node: shared.node_at(now) }
+    MeasuredLoad { counters, pools, node: shared.node_at(now) }
 }

@@ -42,6 +42,8 @@ pub struct Draft {
     /// Current section, host, methods and pool.
     pub position: Position,
     counts: u32,
+    /// How often a directive of a limit occurs in a host under the same sections.
+    limits: HashMap<(u16, String), u32>,
     /// Number of further unknown names for which a similar name is searched.
     pub guesses: u32,
     /// Name of the current directive as written.
@@ -129,6 +131,7 @@ impl Draft {
                 pool: DEFAULT,
             },
             counts: 0,
+            limits: HashMap::new(),
             guesses: GUESSES,
             name: String::new(),
             patterns: Budget::of_the_administrator(),
@@ -302,13 +305,25 @@ impl Draft {
         }
     }
 
-    /// The current section under a name that does not depend on files.
-    pub fn limit_place(&self) -> LimitPlace {
-        let section = match &self.config.sections[usize::from(self.position.section)].scope {
-            Scope::Host => String::new(),
-            scope => format!("<{} {}>", scope.name(), scope.argument()),
-        };
-        LimitPlace { host: self.position.host, section: section.into() }
+    /// The place of the current directive under a name that does not depend on files: the current section after those
+    /// around it, and a number if the directive was there before, perhaps in another section of the same name.
+    pub fn limit_place(&mut self) -> LimitPlace {
+        let mut names = Vec::new();
+        let mut next = Some(self.position.section);
+        while let Some(section) = next.and_then(|at| self.config.sections.get(usize::from(at))) {
+            if !matches!(section.scope, Scope::Host) {
+                names.push(format!("<{} {}>", section.scope.name(), section.scope.argument()));
+            }
+            next = section.inside;
+        }
+        names.reverse();
+        let (host, mut section) = (self.position.host, names.concat());
+        let count = self.limits.entry((host, format!("{} {section}", self.name.to_ascii_lowercase()))).or_default();
+        *count += 1;
+        if *count > 1 {
+            section.push_str(&format!("#{count}"));
+        }
+        LimitPlace { host, section: section.into() }
     }
 
     pub fn new_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> Result<u16, String> {

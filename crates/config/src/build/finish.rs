@@ -1,5 +1,6 @@
 //! Steps after all directives are read: defaults that depend on others, inheritance, and consistency checks.
 
+use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -50,6 +51,7 @@ impl Draft {
         self.adjust_pools();
         event_pools::check(self);
         self.add_program_pool();
+        self.count_namesakes();
         if let Some(shadow) = self.config.facts.shadow.clone() {
             shadow::separate(&mut self.config, &shadow);
         }
@@ -100,6 +102,16 @@ impl Draft {
             host.connections.inherit(&main.connections);
         }
         proxies::inherit(&mut self.config);
+    }
+
+    /// Hosts of one name may be at different addresses.
+    fn count_namesakes(&mut self) {
+        let mut counts: HashMap<Option<String>, u32> = HashMap::new();
+        for host in &mut self.config.hosts {
+            let before = counts.entry(host.server_name.clone()).or_default();
+            host.namesakes = *before;
+            *before += 1;
+        }
     }
 
     fn order_containers(&mut self) {

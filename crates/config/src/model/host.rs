@@ -24,6 +24,8 @@ pub struct Host {
     pub addresses: Vec<HostAddress>,
     /// `ServerName`, without port.
     pub server_name: Option<String>,
+    /// Number of hosts before it with the same name.
+    pub namesakes: u32,
     /// The port in `ServerName`.
     pub server_port: Option<u16>,
     /// `ServerAlias`, `*` and `?` allowed.

@@ -117,10 +117,13 @@ impl Config {
         self.named(number).map_or(DEFAULT_NAME, |named| &named.name)
     }
 
-    /// The name of a limit that servers share, for requests of a pool: host, section and pool.
+    /// The name of a limit that servers share, for requests of a pool: host, sections and pool.
     pub fn limit_name(&self, place: &LimitPlace, pool: PoolNumber) -> String {
-        let host = self.hosts.get(usize::from(place.host)).and_then(|host| host.server_name.as_deref());
-        format!("{}:{}:{}", host.unwrap_or_default(), place.section, self.pool_name(pool))
+        let host = self.hosts.get(usize::from(place.host));
+        let name = host.and_then(|host| host.server_name.as_deref()).unwrap_or_default();
+        let number =
+            host.filter(|host| host.namesakes > 0).map_or(String::new(), |host| format!("#{}", host.namesakes + 1));
+        format!("{name}{number}:{}:{}", place.section, self.pool_name(pool))
     }
 
     /// ` pool=old` for log lines, or nothing for the default pool where it is the only one with Perl.
@@ -163,5 +166,47 @@ impl Facts {
             self.defined.push((MODPERL2.to_owned(), None));
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::parse::{self, ParserSource};
+
+    fn config(text: &str) -> Config {
+        let tree = parse::text(text, "test", &ParserSource::disk("/srv", &|_| None)).expect("directives");
+        Config::build(&tree, &Facts { server_root: "/srv".into(), ..Facts::default() }).expect("a configuration")
+    }
+
+    #[test]
+    fn limits_of_different_sections_have_different_names_and_keep_them() {
+        let limit = "SpeedLimit requests=1/1s\nMaxConcurrentReqs 1\n";
+        let inner = format!("<Directory /srv/DIR>\n<Files x>\n{limit}</Files>\n</Directory>\n");
+        let text = format!(
+            "Listen 80\nServerName main\n<Location /a>\n{limit}</Location>\n<Location /a>\n{limit}</Location>\n{}{}\
+             <VirtualHost *:80>\nServerName a\n{limit}</VirtualHost>\n<VirtualHost *:81>\n{limit}ServerName a\n</VirtualHost>",
+            inner.replace("DIR", "one"),
+            inner.replace("DIR", "two")
+        );
+        let names = |config: &Config| {
+            let speeds = config.sections.iter().filter_map(|section| section.own.scheduling.speed.clone()?);
+            let speeds: Vec<String> = speeds.map(|limit| config.limit_name(&limit.place, DEFAULT)).collect();
+            let throttles = config.sections.iter().filter_map(|section| section.own.access.throttles.clone());
+            let throttles: Vec<String> =
+                throttles.flatten().map(|limit| config.limit_name(&limit.place, DEFAULT)).collect();
+            assert_eq!(speeds, throttles);
+            speeds
+        };
+        let mut all = names(&config(&text));
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 6, "{all:?}");
+        // Lines before do not change them.
+        assert_eq!(names(&config(&format!("<Location /0>\nHeader set a b\n</Location>\n{text}"))), all);
+        all.sort();
+        all.retain(|name| !name.contains("<Files"));
+        let right = ["a#2::default", "a::default", "main:<Location /a>#2:default", "main:<Location /a>:default"];
+        assert_eq!(all, right);
     }
 }

@@ -72,7 +72,7 @@ enum Phase {
     /// The store has answered in time.
     Used,
     /// The last answer was late or an error. Requests go on without the store while it is probed.
-    Doubted,
+    Doubted { by_error: bool },
     /// There is no connection.
     Away,
 }
@@ -144,7 +144,7 @@ impl StoreClient {
         read: impl FnOnce(StoreReply) -> Option<T>,
     ) -> Result<T, StoreAway> {
         let phase = *self.phase.borrow();
-        if matches!(phase, Phase::Away | Phase::Doubted) {
+        if matches!(phase, Phase::Away | Phase::Doubted { .. }) {
             return Err(StoreAway);
         }
         let before = self.waiting.fetch_add(1, Relaxed);
@@ -191,8 +191,8 @@ impl StoreClient {
         self.phase.send_if_modified(|phase| {
             let next = match phase {
                 Phase::Connecting => Phase::Away,
-                Phase::Used => Phase::Doubted,
-                Phase::Doubted | Phase::Away => return false,
+                Phase::Used => Phase::Doubted { by_error: why.is_some() },
+                Phase::Doubted { .. } | Phase::Away => return false,
             };
             *phase = next;
             true
@@ -270,12 +270,23 @@ impl StoreClient {
         self.set(Phase::Used, Some((connection.commands.clone(), unread)));
         self.report.used();
         let mut phase = self.phase.subscribe();
+        let (mut pause, mut since) = (FIRST_PAUSE, Instant::now());
         loop {
-            tokio::select! {
+            let by_error = tokio::select! {
                 why = connection.ended() => return Err(why),
-                _ = phase.wait_for(|phase| *phase == Phase::Doubted) => {}
+                doubted = phase.wait_for(|phase| matches!(phase, Phase::Doubted { .. })) =>
+                    matches!(doubted.as_deref(), Ok(Phase::Doubted { by_error: true })),
+            };
+            // The probe may succeed where requests do not.
+            if by_error {
+                if since.elapsed() > MAX_PAUSE {
+                    pause = FIRST_PAUSE;
+                }
+                sleep(pause).await;
+                pause = (pause * 2).min(MAX_PAUSE);
             }
             self.regain(probe, &mut commands).await?;
+            since = Instant::now();
         }
     }
 

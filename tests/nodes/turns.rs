@@ -82,6 +82,23 @@ fn the_requests_of_a_server_that_was_killed_count_for_a_limited_time() {
 }
 
 #[test]
+fn a_busy_line_does_not_keep_the_lease_of_another_from_its_renewal() {
+    let site = Site::new();
+    let store = Redis::start(&site, &[]);
+    let server = node(&store, 2, "<Location /busy>\nMaxConcurrentReqs 3\n</Location>");
+    let _held = hold(&server, 1);
+    let keys = store.ask("KEYS cameleer:turns:*work*");
+    let key = keys.lines().find(|key| key.starts_with("cameleer")).expect("the line of /work");
+    let lease = || store.command(&[b"HVALS", key.as_bytes()]);
+    let first = lease();
+    until("the lease is renewed", || {
+        server.get("/busy/x").is(200);
+        lease() != first
+    });
+    release(&server);
+}
+
+#[test]
 fn without_the_store_each_server_has_the_limit_for_itself() {
     let site = Site::new();
     let mut store = Redis::start(&site, &[]);

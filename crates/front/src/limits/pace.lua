@@ -35,7 +35,8 @@ if amount > 0 then
   local each = period / amount
   seconds = level(seconds, tonumber(ARGV[6]) * each, 16 * period)
   local over = seconds + tonumber(ARGV[7]) * each - now - period
-  if over >= 0 then wait = math.max(wait, over, 1) end
+  -- Requests that run may have used any time.
+  if over >= 0 then wait = math.max(wait, math.min(over, 16 * period), 1) end
 else
   seconds = 0
 end

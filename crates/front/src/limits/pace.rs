@@ -12,7 +12,7 @@ use super::turns::SharedTurns;
 use crate::base::blocking::{self, NoThread};
 use config::scheduling::{Rate, SpeedLimit};
 use config::{SharedStores, StoreUrl};
-use stores::{MAX_UNREAD, StoreCall, StoreClient, StoreLogin, StoreReport, StoreScript, StoreUse};
+use stores::{MAX_UNREAD, StoreCall, StoreClient, StoreLogin, StoreReply, StoreReport, StoreScript, StoreUse};
 
 /// The directive, for the log.
 const USE: StoreUse =
@@ -87,12 +87,18 @@ impl SharedPace {
         let longest = [limit.requests, limit.worker_seconds].into_iter().flatten().map(|rate| rate.period).max();
         let longest = longest.unwrap_or_default().saturating_mul(MAX_PERIODS);
         let call = call(key, limit, usage);
-        let verdict = self.client.ask(&call, |reply| match u64::try_from(reply.number()?) {
-            Ok(0) => Some(PaceVerdict::Admitted),
-            Ok(wait) => Some(Duration::from_micros(wait)).filter(|wait| *wait <= longest).map(PaceVerdict::Wait),
-            Err(_) => None,
-        });
+        let verdict = self.client.ask(&call, |reply| verdict(reply, longest));
         verdict.await.unwrap_or(PaceVerdict::Undecided)
+    }
+}
+
+/// The verdict of an answer. A client alone must not be able to end the use of the store, so a time that is too long
+/// is no error.
+fn verdict(reply: StoreReply, longest: Duration) -> Option<PaceVerdict> {
+    match u64::try_from(reply.number()?) {
+        Ok(0) => Some(PaceVerdict::Admitted),
+        Ok(wait) => Some(PaceVerdict::Wait(Duration::from_micros(wait).min(longest))),
+        Err(_) => None,
     }
 }
 
@@ -136,4 +142,19 @@ pub async fn read_login(store: &StoreUrl, directive: &str) -> Result<StoreLogin,
     let what = format!("cannot read the login of {directive}");
     let login = blocking::run(&what, move || StoreLogin::read(&store)).await;
     login.unwrap_or_else(|NoThread| Err(format!("{what}: no thread can be started")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_is_too_long_is_shortened_and_ends_no_use_of_the_store() {
+        let longest = Duration::from_micros(100);
+        let verdict = |number| verdict(StoreReply::Number(number), longest);
+        assert_eq!(verdict(0), Some(PaceVerdict::Admitted));
+        assert_eq!(verdict(99), Some(PaceVerdict::Wait(Duration::from_micros(99))));
+        assert_eq!(verdict(i64::MAX), Some(PaceVerdict::Wait(longest)));
+        assert_eq!(verdict(-1), None);
+    }
 }

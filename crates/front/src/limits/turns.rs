@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout_at};
 
 use crate::base::lock::lock;
 use config::SharedStores;
@@ -16,6 +16,8 @@ use stores::{StoreAway, StoreCall, StoreClient, StoreScript, token};
 const LEASE: Duration = Duration::from_secs(10);
 /// Interval between reports of running requests.
 const RENEWAL: Duration = Duration::from_secs(3);
+/// Pause after a report that the store has not taken.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Version of the keys.
 const FORMAT: &str = "turns:1:";
 
@@ -91,14 +93,27 @@ impl SharedTurns {
 
     /// Reports counts, and renews leases, until the task is dropped.
     pub async fn report(&self, client: &StoreClient) {
+        let mut renewal = Instant::now() + RENEWAL;
         loop {
             client.until_used().await;
-            let is_renewal = timeout(RENEWAL, self.wanted.notified()).await.is_err();
+            let _ = timeout_at(renewal.into(), self.wanted.notified()).await;
+            // A line that changes all the time must not keep the leases of others from their renewal.
+            let is_renewal = Instant::now() >= renewal;
+            if is_renewal {
+                renewal = Instant::now() + RENEWAL;
+            }
+            let mut has_failed = false;
             for (line, count) in self.due(is_renewal) {
                 match client.ask_patiently(&self.call(&line, count, 0)).await {
                     Ok(_) => self.reported(&line, count),
-                    Err(StoreAway) => self.note(&line, count, true),
+                    Err(StoreAway) => {
+                        has_failed = true;
+                        self.note(&line, count, true);
+                    }
                 }
+            }
+            if has_failed {
+                sleep(PAUSE).await;
             }
         }
     }

@@ -54,7 +54,7 @@ pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
 pub use pools::Pools;
 pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
-pub use scheduler::{ClientId, RequestId, RequestTimeouts, TooFast};
+pub use scheduler::{ClientId, PaceInquiry, RequestId, RequestTimeouts, TooFast};
 pub use shared_pool::{ConcurrencyTurn, SharedPool};
 pub use stream_turn::StreamTurn;
 pub use streams::StreamKind;

@@ -148,6 +148,11 @@ impl SharedPool {
         lock(&self.state).scheduler.settle_pace(limit, inquiry, verdict, Instant::now())
     }
 
+    /// Ends a question to the store of `LimitStore` whose request has ended.
+    pub fn withdraw_pace(&self, limit: &SpeedLimit, inquiry: PaceInquiry) {
+        lock(&self.state).scheduler.withdraw_pace(limit, inquiry, Instant::now());
+    }
+
     /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
     pub fn take_turn(self: &Arc<Self>, throttle: &RequestThrottle) -> Option<ConcurrencyTurn> {
         let count = lock(&self.state).scheduler.take_turn(throttle.id, throttle.most)?;

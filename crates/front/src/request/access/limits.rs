@@ -11,7 +11,7 @@ use crate::base::shared::count;
 use crate::limits::pace::SharedPace;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
-use crate::workers::{ClientId, ConcurrencyTurn, TooFast};
+use crate::workers::{ClientId, ConcurrencyTurn, PaceInquiry, SharedPool, TooFast};
 use config::access::{Methods, RequestThrottle};
 use config::pools;
 use config::scheduling::SpeedLimit;
@@ -97,7 +97,22 @@ async fn keep_shared_pace(
 ) -> Result<ClientId, TooFast> {
     let (config, pool) = (&context.generation.config, &context.generation.workers.of(number).pool);
     let inquiry = pool.inquire_pace(limit, context.remote().ip_addr())?;
+    let mut question = UnsettledPace { pool, limit, inquiry: Some(inquiry) };
     let place = config.limit_name(&limit.place, number);
     let verdict = store.ask(limit, &place, inquiry.network(), inquiry.usage).await;
+    question.inquiry = None;
     pool.settle_pace(limit, inquiry, verdict)
+}
+
+/// A question to the store. If its client leaves meanwhile, the usage that it reports stays unreported.
+struct UnsettledPace<'a> {
+    pool: &'a SharedPool,
+    limit: &'a SpeedLimit,
+    inquiry: Option<PaceInquiry>,
+}
+
+impl Drop for UnsettledPace<'_> {
+    fn drop(&mut self) {
+        self.inquiry.take().into_iter().for_each(|inquiry| self.pool.withdraw_pace(self.limit, inquiry));
+    }
 }

@@ -300,6 +300,11 @@ impl Scheduler {
         self.clients.settle(limit, inquiry, verdict, now)
     }
 
+    /// Ends a question to the store of `LimitStore` whose request has ended.
+    pub fn withdraw_pace(&mut self, limit: &SpeedLimit, inquiry: PaceInquiry, now: Instant) {
+        self.clients.withdraw(limit, inquiry, now);
+    }
+
     /// Limits busy workers to `most`, and at least one. Shares are computed from this limit.
     pub fn admit(&mut self, most: u32, now: Instant) {
         self.most_busy = most.max(1);

@@ -37,7 +37,7 @@ pub struct ClientId {
 }
 
 /// A request that the store of `LimitStore` decides about.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct PaceInquiry {
     client: ClientId,
     /// What the store has not counted yet.
@@ -75,7 +75,8 @@ impl Clients {
     }
 
     /// Begins a request that the store of `LimitStore` decides about. A client that is too fast for this server alone
-    /// is refused at once, unless the store has to learn of its usage. [`Clients::settle`] must follow.
+    /// is refused at once, unless the store has to learn of its usage. [`Clients::settle`] or [`Clients::withdraw`]
+    /// must follow.
     pub fn inquire(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<PaceInquiry, TooFast> {
         let id = ClientId { limit: limit.id, network: prefix(client) };
         let account = self.account(id, limit, now);
@@ -121,6 +122,11 @@ impl Clients {
                 Ok(id)
             }
         }
+    }
+
+    /// Ends a question whose request has ended before the answer: the store may not know of the usage.
+    pub fn withdraw(&mut self, limit: &SpeedLimit, inquiry: PaceInquiry, now: Instant) {
+        self.account(inquiry.client, limit, now).add_unreported(limit, inquiry.usage, now);
     }
 
     /// Begins to charge `id` with the time of a worker. False: the account was dropped while the request was queued, so

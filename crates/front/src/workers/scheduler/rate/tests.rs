@@ -152,6 +152,9 @@ fn without_the_store_the_own_limit_holds_and_its_usage_is_reported_even_if_it_re
     }
     let inquiry = clients.inquire(&limit, client("192.0.2.1"), now).expect("a report");
     assert_eq!((inquiry.usage.requests, inquiry.usage.is_report), (2.0, true));
+    clients.withdraw(&limit, inquiry, now);
+    let inquiry = clients.inquire(&limit, client("192.0.2.1"), now).expect("the client of the first has left");
+    assert_eq!((inquiry.usage.requests, inquiry.usage.is_report), (2.0, true));
     assert!(clients.settle(&limit, inquiry, PaceVerdict::Admitted, now).is_err(), "the own limit holds");
     assert!(clients.inquire(&limit, client("192.0.2.1"), now).is_err(), "nothing is left to report");
 }

@@ -35,6 +35,24 @@ impl Config {
         self.section(files, number).map(|section| &section.scope)
     }
 
+    /// An `<If>` section as text: its condition, those before it in the same section, and the sections around it.
+    pub fn branch_text(&self, files: &[Arc<Htaccess>], number: u16) -> String {
+        let first = self.first_of_text(number, files);
+        let mut text = String::new();
+        let mut next = Some(number);
+        while let Some(at) = next {
+            let Some(section) = self.section(files, at) else { break };
+            text.push_str(&format!("{} {}\0", section.scope.name(), section.scope.argument()));
+            // Sections come after those around them.
+            next = section.inside.and_then(|inside| first.checked_add(inside)).filter(|outer| *outer < at);
+            let before = next.into_iter().flat_map(|outer| self.branches_of(outer, files));
+            before.take_while(|(before, _)| *before < at).for_each(|(_, branch)| {
+                text.push_str(&format!("{} {}\0", branch.name(), branch.argument()));
+            });
+        }
+        text
+    }
+
     /// Whether any of these sections contains an `<If>`.
     pub fn have_branches(&self, sections: &[u16], files: &[Arc<Htaccess>]) -> bool {
         let has_any = |number: &u16| self.section(files, *number).is_some_and(|section| !section.branches.is_empty());
@@ -73,5 +91,38 @@ impl Config {
             (first, next) = (next, next + file.section_count());
         }
         u16::try_from(first).unwrap_or(u16::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::config::Facts;
+    use crate::parse::{self, ParserSource};
+
+    #[test]
+    fn the_text_of_a_branch_tells_it_from_all_others() {
+        let text = |lines: &str| {
+            let text = format!("Listen 80\n{lines}");
+            let tree = parse::text(&text, "test", &ParserSource::disk("/srv", &|_| None)).expect("directives");
+            let config = Config::build(&tree, &Facts { server_root: "/srv".into(), ..Facts::default() });
+            let config = config.expect("a configuration");
+            config.branch_text(&[], u16::try_from(config.sections.len() - 1).expect("few sections"))
+        };
+        let [one, other] = ["1", "2"].map(|value| format!("<If \"%{{HTTP:A}} == '{value}'\">\n</If>\n"));
+        let within = |path: &str, lines: &str| format!("<Location {path}>\n{lines}</Location>\n");
+        let not = "<Else>\n</Else>\n";
+        let all = [
+            text(&one),
+            text(&other),
+            text(&within("/a", &one)),
+            text(&within("/b", &one)),
+            text(&within("/a", &(one.clone() + not))),
+            text(&within("/a", &(other.clone() + not))),
+        ];
+        for (at, text) in all.iter().enumerate() {
+            assert!(all.iter().skip(at + 1).all(|other| other != text), "{text:?}");
+        }
+        assert_eq!(text(&format!("{}{}", within("/0", &other), within("/a", &one))), text(&within("/a", &one)));
     }
 }

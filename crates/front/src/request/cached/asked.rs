@@ -49,7 +49,11 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
         key.push(b';');
     }
     // Conditions of `<If>` may depend on any part of the request, and their settings change what programs answer.
-    route.branches.iter().for_each(|number| key.extend_from_slice(&number.to_le_bytes()));
+    // Their numbers are those of this server and of its `.htaccess` files as they are now.
+    for number in route.branches.iter() {
+        key.extend_from_slice(&number.to_le_bytes());
+        add(&mut key, context.generation.config.branch_text(&route.files, *number).as_bytes());
+    }
     // A rule may choose the backend by any part of the request.
     if let Some(to) = &route.backend {
         add(&mut key, to.url.to_string().as_bytes());

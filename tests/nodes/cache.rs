@@ -1,10 +1,11 @@
 //! `CacheStore`: a page is made once for all servers, and never for the wrong client.
 
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread::{JoinHandle, spawn};
 
 use nix::sys::signal::Signal;
 
-use super::{state, until_connected};
+use super::{Toxic, state, until_connected};
 use crate::support::{Address, Connection, Redis, Request, Response, Server, Site, until};
 
 const STORE: &str = "CacheStore";
@@ -214,6 +215,86 @@ fn a_stale_page_is_sent_while_one_server_makes_a_new_one() {
     });
 }
 
+#[test]
+fn a_page_of_an_if_section_is_not_found_by_servers_whose_sections_differ() {
+    let site = Site::new();
+    let store = Redis::start(&site, &[]);
+    let of = |condition| format!("<If \"%{{HTTP:X-Member}} {condition} '1'\">\nHeader set X-Group here\n</If>\n");
+    let (members, strangers) = (of("=="), of("!="));
+    let servers = [
+        node("a", &store, &members),
+        // The number of its first section is that of the section for members of the first server.
+        node("b", &store, &(strangers + &members)),
+        node("c", &store, &members),
+    ];
+    let of_member =
+        |server: &Server| server.send(Request::get("/a").header("X-Member", "1").header("X-Answer", MINUTE)).text();
+    assert_eq!(of_member(&servers[0]), "a run 1");
+    until_stored(&store, 1);
+    assert_eq!(ask(&servers[1], "/a", MINUTE).text(), "b run 1");
+    assert_eq!(ask(&servers[2], "/a", MINUTE).text(), "c run 1");
+    assert_eq!(of_member(&servers[2]), "a run 1");
+}
+
+#[test]
+fn a_page_that_is_purged_while_it_is_made_is_not_stored() {
+    let site = Site::new();
+    let store = Redis::start(&site, &[]);
+    let servers = nodes(&store, "");
+    let clients = together(&servers[0], 1);
+    until("a worker has begun", || runs(&servers[0]) == 1);
+    servers[1].post("/a", "x=1").is(200);
+    until("the store knows of it", || store.ask("KEYS cameleer:cache:1:*:purged") != "*0\r\n");
+    servers[0].site.write("go", "");
+    clients.into_iter().for_each(|client| drop(client.join().expect("no panic").is(200)));
+    // Its page comes after the first.
+    ask(&servers[0], "/b", MINUTE).is(200);
+    until("the store has a page", || !resources(&store).is_empty());
+    assert_eq!(resources(&store).len(), 1);
+    assert_eq!(ask(&servers[1], "/b", MINUTE).text(), "a run 2");
+}
+
+#[test]
+fn a_lock_that_the_store_has_given_too_late_ends() {
+    let site = Site::new();
+    let store = Redis::start(&site, &[]);
+    let toxic = Toxic::before(store.port);
+    let server =
+        node("a", &store, &format!("CacheStore redis://127.0.0.1:{}\nStoreTimeout 200ms\nFrontThreads 1", toxic.port));
+    toxic.delay.store(700, SeqCst);
+    ask(&server, "/a", MINUTE).is(200);
+    assert_eq!(state(&server, STORE, "late"), 1);
+    until("the lock has ended", || store.ask("KEYS *:lock:*") == "*0\r\n");
+}
+
+#[test]
+fn a_purge_that_waits_for_the_store_survives_a_reload() {
+    let site = Site::new();
+    let mut store = Redis::start(&site, &[]);
+    let servers = nodes(&store, "");
+    assert_eq!(ask(&servers[0], "/a", MINUTE).text(), "a run 1");
+    until_stored(&store, 1);
+    assert_eq!(ask(&servers[1], "/a", MINUTE).text(), "a run 1");
+    store.stop();
+    servers.iter().for_each(|server| until("the store is away", || state(server, STORE, "connected") == false));
+    servers[0].control(["purge", "/a"]).succeeded();
+    servers[0].reload().succeeded();
+    store.restart();
+    until("the purge has arrived", || ask(&servers[1], "/a", MINUTE).text() != "a run 1");
+}
+
+#[test]
+fn a_request_that_changes_a_page_that_is_never_stored_purges_nothing() {
+    let site = Site::new();
+    let store = Redis::start(&site, &[]);
+    let server = node("a", &store, "<Location /form>\nCacheDisable On\n</Location>");
+    server.post("/form", "x=1").is(200);
+    server.post("/page", "x=1").is(200);
+    // It comes after the first.
+    until("the store knows of the purge", || store.ask("KEYS cameleer:cache:1:*:purged") != "*0\r\n");
+    assert!(store.ask("KEYS cameleer:cache:1:*:purged").starts_with("*1\r\n"));
+}
+
 /// Purges a path by way of a server.
 type Purge = fn(&Server, &str);
 
@@ -294,6 +375,8 @@ fn a_damaged_foreign_or_large_entry_is_as_good_as_none() {
         ask(&first, &format!("/{number}"), MINUTE).is(200);
         until_stored(&store, number + 1);
     }
+    let name = resources(&store).remove(0);
+    let begin = name.get(..name.len() - 64).expect("a digest at the end");
     let script = "local keys = redis.call('KEYS', ARGV[1]..'*')
         table.sort(keys)
         local n, last = 0, nil
@@ -313,7 +396,7 @@ fn a_damaged_foreign_or_large_entry_is_as_good_as_none() {
             end
         end
         return n";
-    let changed = store.command(&[b"EVAL", script.as_bytes(), b"0", b"cameleer:cache:1::"]);
+    let changed = store.command(&[b"EVAL", script.as_bytes(), b"0", begin.as_bytes()]);
     assert_eq!(changed, format!(":{pages}\r\n"));
     let second = node("b", &store, "");
     for number in 0..pages {

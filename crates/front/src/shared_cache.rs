@@ -1,5 +1,6 @@
 //! The task of a generation that exchanges stored responses and purges with other servers (`CacheStore`). The first
-//! thread runs it until all requests of the generation are answered, because each of them may change a page.
+//! thread runs it until all requests of the generation are answered, because each of them may change a page, and until
+//! the store has its purges.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -7,7 +8,8 @@ use std::time::Duration;
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
-use super::cache::shared::writer;
+use super::cache::Cache;
+use super::cache::shared::{SharedCache, writer};
 use super::generation::Generation;
 use super::limits::pace::read_login;
 use super::request::purge_here;
@@ -25,14 +27,18 @@ pub fn start(generation: &Arc<Generation>) {
         let purge = async |url: &str| purge_here(&config, &cache, url).await;
         tokio::select! {
             () = writer::run(&cache, &shared, read, purge) => {}
-            () = end(generation) => {}
+            () = end(generation, &cache, &shared) => {}
         }
     });
 }
 
-/// Waits until the generation is over.
-async fn end(generation: Weak<Generation>) {
+/// Waits until the generation is over, and the store has its purges.
+async fn end(generation: Weak<Generation>, cache: &Cache, shared: &SharedCache) {
     while generation.upgrade().is_some_and(|generation| !generation.is_over()) {
+        sleep(INTERVAL).await;
+    }
+    cache.forget_all(|_| true).await;
+    while shared.has_purges() {
         sleep(INTERVAL).await;
     }
 }

@@ -26,37 +26,41 @@ pub enum FlightOutcome {
 #[derive(Default)]
 pub struct Flights(Mutex<HashMap<Box<[u8]>, Flight>>);
 
-struct Flight {
+/// A flight, also for its leader and waiters.
+type Flight = watch::Sender<FlightState>;
+
+struct FlightState {
+    /// The begin of the flight, or when the leader began to ask a worker.
     since: Instant,
-    outcome: watch::Sender<Option<FlightOutcome>>,
+    outcome: Option<FlightOutcome>,
 }
 
 /// The request that asks the worker. When this is dropped without an outcome, the waiters get [`FlightOutcome::Look`].
 pub struct Leader {
     flights: Arc<Flights>,
     key: Box<[u8]>,
-    outcome: watch::Sender<Option<FlightOutcome>>,
+    flight: Flight,
     /// The right to make the response for other servers, too.
     pub shared: Option<SharedLead>,
 }
 
 /// A request that waits for the leader's outcome.
 pub struct Waiter {
-    outcome: watch::Receiver<Option<FlightOutcome>>,
-    until: Instant,
+    flight: watch::Receiver<FlightState>,
+    patience: Duration,
 }
 
 impl Flights {
     /// Starts a flight, or joins a current flight that is younger than `patience`.
     pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration, now: Instant) -> FlightTurn {
         let mut flights = lock(&self.0);
-        let is_young = |flight: &&Flight| now.saturating_duration_since(flight.since) < patience;
+        let is_young = |flight: &&Flight| now.saturating_duration_since(flight.borrow().since) < patience;
         if let Some(flight) = flights.get(key).filter(is_young) {
-            return FlightTurn::Waits(Waiter { outcome: flight.outcome.subscribe(), until: flight.since + patience });
+            return FlightTurn::Waits(Waiter { flight: flight.subscribe(), patience });
         }
-        let (outcome, _) = watch::channel(None);
-        let leader = Leader { flights: self.clone(), key: key.into(), outcome: outcome.clone(), shared: None };
-        flights.insert(key.into(), Flight { since: now, outcome });
+        let flight = Flight::new(FlightState { since: now, outcome: None });
+        let leader = Leader { flights: self.clone(), key: key.into(), flight: flight.clone(), shared: None };
+        flights.insert(key.into(), flight);
         FlightTurn::Leads(leader)
     }
 }
@@ -64,7 +68,12 @@ impl Flights {
 impl Leader {
     /// Sends the outcome to the waiters.
     pub fn land(self, outcome: FlightOutcome) {
-        self.outcome.send_replace(Some(outcome));
+        self.flight.send_modify(|flight| flight.outcome = Some(outcome));
+    }
+
+    /// Lets the waiters wait anew, because the leader has waited itself until now.
+    pub fn begin(&self, now: Instant) {
+        self.flight.send_modify(|flight| flight.since = now);
     }
 }
 
@@ -72,23 +81,31 @@ impl Drop for Leader {
     fn drop(&mut self) {
         let mut flights = lock(&self.flights.0);
         // A second flight may have replaced this one when this one exceeded `patience`.
-        if flights.get(&self.key).is_some_and(|flight| flight.outcome.same_channel(&self.outcome)) {
+        if flights.get(&self.key).is_some_and(|flight| flight.same_channel(&self.flight)) {
             flights.remove(&self.key);
         }
         drop(flights);
-        self.outcome
-            .send_if_modified(|outcome| outcome.is_none().then(|| *outcome = Some(FlightOutcome::Look)).is_some());
+        self.flight.send_if_modified(|flight| {
+            let is_open = flight.outcome.is_none();
+            flight.outcome.get_or_insert(FlightOutcome::Look);
+            is_open
+        });
     }
 }
 
 impl Waiter {
     /// The leader's outcome; `Alone` when `patience` runs out first.
     pub async fn wait(mut self) -> FlightOutcome {
-        let outcome = timeout_at(self.until.into(), self.outcome.wait_for(Option::is_some)).await;
-        match outcome {
-            Ok(Ok(outcome)) => outcome.unwrap_or(FlightOutcome::Look),
-            Ok(Err(_)) => FlightOutcome::Look,
-            Err(_) => FlightOutcome::Alone,
+        loop {
+            let since = self.flight.borrow().since;
+            let ended = self.flight.wait_for(|flight| flight.outcome.is_some());
+            let outcome = timeout_at((since + self.patience).into(), ended).await;
+            let outcome = outcome.map(|flight| flight.ok().and_then(|flight| flight.outcome));
+            match outcome {
+                Ok(outcome) => return outcome.unwrap_or(FlightOutcome::Look),
+                Err(_) if self.flight.borrow().since > since => {}
+                Err(_) => return FlightOutcome::Alone,
+            }
         }
     }
 }
@@ -143,5 +160,19 @@ mod tests {
         let _slow = lead(&flights, LONG, now);
         let waiter = join(&flights, Duration::from_millis(1), now);
         assert_eq!(waiter.wait().await, FlightOutcome::Alone, "the patience of the waiter is over");
+    }
+
+    #[tokio::test]
+    async fn waiters_wait_anew_once_their_leader_has_begun() {
+        let (flights, now) = (Arc::<Flights>::default(), Instant::now());
+        let leader = lead(&flights, LONG, now);
+        let waiter = join(&flights, Duration::from_millis(1), now);
+        leader.begin(now + LONG);
+        let end = async {
+            // The first patience is over.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            leader.land(FlightOutcome::Look);
+        };
+        assert_eq!(tokio::join!(waiter.wait(), end).0, FlightOutcome::Look);
     }
 }

@@ -21,6 +21,7 @@ pub mod shared;
 mod store;
 pub mod terms;
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,8 @@ const HANDFUL: usize = 1000;
 /// The response cache of one generation.
 pub struct Cache {
     store: Mutex<VariantStore>,
+    /// Number of purges so far, changed and compared under the lock of `store`.
+    purges: AtomicU64,
     flights: Arc<Flights>,
     shared: Option<Arc<SharedCache>>,
 }
@@ -61,6 +64,7 @@ impl Cache {
     pub fn new(size: u64, shared: Option<Arc<SharedCache>>) -> Cache {
         Cache {
             store: Mutex::new(VariantStore::new(usize::try_from(size).unwrap_or(usize::MAX))),
+            purges: AtomicU64::new(0),
             flights: Arc::default(),
             shared,
         }
@@ -72,21 +76,21 @@ impl Cache {
     }
 
     /// Looks for a response of another server; see [`SharedCache::fetch`].
-    pub async fn fetch(&self, key: &Key, headers: &HeaderMap, lead: Option<Duration>) -> SharedFound {
+    pub async fn fetch(&self, key: &Key, headers: &HeaderMap, lead: Option<Duration>, known: Vec<u8>) -> SharedFound {
         let Some(shared) = &self.shared else { return SharedFound::Unknown };
-        let request = self.shared_request(key, headers);
-        shared.fetch(request, lead, |names| lock(&self.store).depend(key, names)).await
+        let request = SharedRequest { known, ..self.shared_request(key, headers) };
+        shared.fetch(request, lead, |names| lock(&self.store).learn(key, headers, names)).await
     }
 
     /// Stores a response to this request for other servers as well.
     pub fn share(&self, key: &Key, headers: &HeaderMap, response: &CachedResponse, lead: Option<SharedLead>) {
-        if let Some(shared) = &self.shared {
+        if let (Some(shared), Some(lead)) = (&self.shared, lead) {
             shared.put(self.shared_request(key, headers), response, lead);
         }
     }
 
     fn shared_request<'a>(&self, key: &'a Key, headers: &'a HeaderMap) -> SharedRequest<'a> {
-        SharedRequest { key, headers, vary: lock(&self.store).vary(key).to_vec() }
+        SharedRequest { key, headers, vary: lock(&self.store).vary(key).to_vec(), known: Vec::new() }
     }
 
     /// Searches the cache for a request with these headers.
@@ -97,6 +101,20 @@ impl Cache {
     /// Stores a response to this request.
     pub fn keep(&self, key: &Key, headers: &HeaderMap, response: Arc<CachedResponse>) {
         lock(&self.store).keep(key, headers, response);
+    }
+
+    /// Number of purges so far, for [`Cache::keep_fetched`].
+    pub fn purges(&self) -> u64 {
+        self.purges.load(Relaxed)
+    }
+
+    /// Stores a response of another server, unless something was purged since there were `purges`: the store may have
+    /// answered before.
+    pub fn keep_fetched(&self, key: &Key, headers: &HeaderMap, response: Arc<CachedResponse>, purges: u64) {
+        let mut store = lock(&self.store);
+        if self.purges() == purges {
+            store.keep(key, headers, response);
+        }
     }
 
     /// Marks the request's response as not cacheable for a minute, and removes a stale one.
@@ -117,7 +135,9 @@ impl Cache {
 
     /// Removes all responses of a resource from this server; returns their number.
     pub fn forget(&self, resource: &[u8]) -> usize {
-        lock(&self.store).forget(resource)
+        let mut store = lock(&self.store);
+        self.purges.fetch_add(1, Relaxed);
+        store.forget(resource)
     }
 
     /// Removes all responses of the resources for which `is_meant` holds; returns their number.
@@ -126,7 +146,11 @@ impl Cache {
         let (mut gone, mut next) = (0, Some(0));
         while let Some(turn) = next {
             let forgotten;
-            (forgotten, next) = lock(&self.store).forget_some(turn, HANDFUL, &is_meant);
+            {
+                let mut store = lock(&self.store);
+                self.purges.fetch_add(1, Relaxed);
+                (forgotten, next) = store.forget_some(turn, HANDFUL, &is_meant);
+            }
             gone += forgotten;
             tokio::task::yield_now().await;
         }
@@ -137,5 +161,39 @@ impl Cache {
     pub fn enter(&self, key: &Key, headers: &HeaderMap, patience: Duration) -> FlightTurn {
         let variant = lock(&self.store).variant(key, headers);
         self.flights.enter(&[&key.resource[..], &variant].concat(), patience, Instant::now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::StatusCode;
+
+    use super::*;
+    use crate::base::response_facts::AlwaysHeaders;
+    use forms::Forms;
+    use terms::Terms;
+
+    #[tokio::test]
+    async fn a_response_that_was_fetched_before_a_purge_is_not_kept() {
+        let (cache, none) = (Cache::new(100_000, None), HeaderMap::new());
+        let key = Key { resource: b"page"[..].into(), asked: Vec::new() };
+        let response = || {
+            let (status, headers, always) = (StatusCode::OK, HeaderMap::new(), AlwaysHeaders::default());
+            let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };
+            let (body, forms, since) = (Bytes::new(), Forms::default(), Instant::now());
+            Arc::new(CachedResponse { status, reason: None, headers, always, body, forms, terms, since })
+        };
+        let is_kept = || matches!(cache.find(&key, &none), StoreLookup::Response(_));
+        let before = cache.purges();
+        cache.forget(&key.resource);
+        cache.keep_fetched(&key, &none, response(), before);
+        assert!(!is_kept());
+        let before = cache.purges();
+        cache.forget_all(|_| false).await;
+        cache.keep_fetched(&key, &none, response(), before);
+        assert!(!is_kept());
+        cache.keep_fetched(&key, &none, response(), cache.purges());
+        assert!(is_kept());
     }
 }

@@ -137,8 +137,17 @@ impl VariantStore {
         (meant.map(|(_, resource)| self.forget(resource)).sum(), next)
     }
 
+    /// Notes `Vary` headers that another server knows. A resource without responses gets an entry that is evicted as
+    /// others are.
+    pub fn learn(&mut self, key: &Key, headers: &HeaderMap, vary: &[HeaderName]) {
+        self.depend(key, vary);
+        if self.resources.get(&key.resource[..]).is_some_and(|resource| resource.variants.is_empty()) {
+            self.put(key, headers, VariantContent::PassedUntil(Instant::now()), 0);
+        }
+    }
+
     /// Adds new `Vary` headers to a resource. The stored variants lack these headers in their keys, and are removed.
-    pub fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
+    fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
         let known = self.resources.get(&key.resource[..]).map(|resource| resource.vary.clone()).unwrap_or_default();
         let new: Vec<HeaderName> = vary.iter().filter(|name| !known.contains(name)).cloned().collect();
         if !new.is_empty() {
@@ -236,6 +245,18 @@ mod tests {
         assert_eq!(variants.clone().count(), store.order.len());
         assert!(store.resources.values().all(|resource| !resource.variants.is_empty()));
         variants.map(|variant| variant.size).sum()
+    }
+
+    #[test]
+    fn headers_of_other_servers_stay_within_the_bound() {
+        let (mut store, none) = (VariantStore::new(MAX_ENTRIES), HeaderMap::new());
+        for number in 0..10_000_usize {
+            store.learn(&key(&format!("page {number}"), ""), &none, &[ACCEPT_LANGUAGE]);
+        }
+        assert!(counted(&store) <= MAX_ENTRIES && store.resources.len() < 1000);
+        let last = key("page 9999", "");
+        assert_eq!(store.vary(&last), [ACCEPT_LANGUAGE]);
+        assert!(matches!(store.find(&last, &none, Instant::now()), StoreLookup::Nothing));
     }
 
     #[test]

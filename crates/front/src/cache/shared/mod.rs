@@ -8,11 +8,12 @@
 //!
 //! Times are those of the store's clock. Without the store all goes on as with memory alone.
 
+mod answer;
 mod entry;
 mod outbox;
+mod places;
 pub mod writer;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -24,11 +25,11 @@ use tokio::sync::Notify;
 use super::key::Key;
 use super::response::CachedResponse;
 use crate::base::lock::lock;
+use answer::{FoundState, StoreAnswer, found, names};
 use config::{Config, StoreUrl};
-use outbox::{StoreOutbox, StoreWrite};
-use stores::{
-    StoreAway, StoreCall, StoreClient, StorePush, StoreReply, StoreReport, StoreScript, StoreUse, digest, token,
-};
+use outbox::{StoreOutbox, StorePut, StoreWrite};
+use places::{host_names, places};
+use stores::{StoreAway, StoreCall, StoreClient, StorePush, StoreReport, StoreScript, StoreUse, digest, token};
 use writer::Arrived;
 
 /// The directive, for the log.
@@ -59,10 +60,11 @@ pub struct SharedCache {
     store: StoreUrl,
     /// Begin of the keys: prefix and format.
     base: String,
-    /// Begin of the keys of responses: also `CacheKeyVersion`.
+    /// Begin of the keys of responses: also the version.
     prefix: String,
+    /// `CacheKeyVersion`, and a digest of the sections and hosts.
     version: String,
-    /// Names of the virtual hosts, which are the same on all servers.
+    /// Names of the virtual hosts by their numbers.
     hosts: Vec<String>,
     /// Number of this server.
     node: String,
@@ -76,30 +78,53 @@ pub struct SharedCache {
 /// What the store has for a request.
 pub enum SharedFound {
     /// A response, which may be stale.
-    Response(Box<CachedResponse>, Option<SharedLead>),
-    /// Nothing. Without a lead another server makes the response.
-    Nothing(Option<SharedLead>),
+    Response(Box<CachedResponse>, SharedLead),
+    Nothing(SharedLead),
     /// The store cannot be used.
     Unknown,
 }
 
-/// The right to make a response for all servers. Ends when this is dropped, or after a time.
+/// What the store knew of a response before it was made, without which it is not stored, and perhaps the right to make
+/// it for all servers, which ends when this is dropped, or after a time.
 pub struct SharedLead {
     shared: Arc<SharedCache>,
     lock: String,
+    /// Empty: another server makes the response, or none does it for others.
     token: String,
+    seen: PurgesSeen,
+    /// When the response was stored that the store has.
+    stored: Vec<u8>,
+}
+
+/// The purges that came before a response was begun.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PurgesSeen {
+    epoch: Vec<u8>,
+    /// The last purge of the resource.
+    purge: Vec<u8>,
 }
 
 impl SharedLead {
-    /// Lock and token, for a response that ends the lock as it is stored.
-    fn into_parts(mut self) -> (String, String) {
-        (std::mem::take(&mut self.lock), std::mem::take(&mut self.token))
+    /// When the response was stored that the store has.
+    pub fn stored(&self) -> Vec<u8> {
+        self.stored.clone()
+    }
+
+    /// Whether this server makes the response for all.
+    pub fn leads(&self) -> bool {
+        !self.token.is_empty()
+    }
+
+    /// Lock and token, for a response that ends the lock as it is stored, and the purges before it.
+    fn into_parts(mut self) -> (String, String, PurgesSeen) {
+        let this = &mut self;
+        (std::mem::take(&mut this.lock), std::mem::take(&mut this.token), std::mem::take(&mut this.seen))
     }
 }
 
 impl Drop for SharedLead {
     fn drop(&mut self) {
-        if !self.token.is_empty() {
+        if self.leads() {
             let (lock, token) = (std::mem::take(&mut self.lock), std::mem::take(&mut self.token));
             self.shared.write(StoreWrite::Release { lock, token });
         }
@@ -112,6 +137,8 @@ pub struct SharedRequest<'a> {
     pub headers: &'a HeaderMap,
     /// The Vary headers of the resource that this server knows.
     pub vary: Vec<HeaderName>,
+    /// When the response was stored that this server has from the store, which is not sent again.
+    pub known: Vec<u8>,
 }
 
 /// The place of a response in the store.
@@ -137,7 +164,7 @@ impl SharedCache {
         };
         let push = StorePush::new(format!("{base}purge"), receive);
         let report = Arc::new(StoreReport::new(USE, store.to_string()));
-        let version = config.stores.cache_version.clone();
+        let version = format!("{}:{}", config.stores.cache_version, places(config));
         Some(Arc::new(SharedCache {
             client: StoreClient::new(store, config.stores.timeout, MAX_UNREAD, report, Some(push)),
             store: store.clone(),
@@ -178,7 +205,7 @@ impl SharedCache {
         let deadline = self.client.deadline();
         for _ in 0..2 {
             let place = self.place(&request);
-            match self.look(&place, lead, deadline).await {
+            match self.look(&place, &request.known, lead, deadline).await {
                 Ok(StoreFound::Decided(fetched)) => return fetched,
                 Ok(StoreFound::OtherVary(names)) => {
                     learn(&names);
@@ -193,32 +220,40 @@ impl SharedCache {
     async fn look(
         self: &Arc<Self>,
         place: &Place,
+        known: &[u8],
         lead: Option<Duration>,
         deadline: Instant,
     ) -> Result<StoreFound, StoreAway> {
         let token = self.token();
         let lock = lead.map_or(0, |time| time.as_millis().max(1));
-        let call = StoreCall {
-            script: &FETCH,
-            keys: self.keys(place),
-            arguments: arguments([&place.field, &place.vary, &token, &lock.to_string(), &MAX_ENTRY.to_string()]),
-        };
-        let (state, age, text, leads) = self.client.ask_until(deadline, &call, found).await?;
-        let lead = leads.then(|| SharedLead { shared: self.clone(), lock: self.lock_of(place), token });
+        // The store may have given the lock although its answer comes too late, or the client does not wait for it.
+        let own = if lead.is_some() { token.clone() } else { String::new() };
+        let (seen, stored) = (PurgesSeen::default(), Vec::new());
+        let mut lead = SharedLead { shared: self.clone(), lock: self.lock_of(place), token: own, seen, stored };
+        let mut arguments = arguments([&place.field, &place.vary, &token, &lock.to_string(), &MAX_ENTRY.to_string()]);
+        arguments.push(known.to_vec());
+        let call = StoreCall { script: &FETCH, keys: self.keys(place), arguments };
+        let answer = self.client.ask_until(deadline, &call, found).await?;
+        let StoreAnswer { state, age, text, leads, seen, stored } = answer;
+        if !leads {
+            lead.token.clear();
+        }
+        (lead.seen, lead.stored) = (seen, stored);
         Ok(match state {
             FoundState::OtherVary => StoreFound::OtherVary(names(&text).ok_or(StoreAway)?),
             FoundState::Nothing => StoreFound::Decided(SharedFound::Nothing(lead)),
             FoundState::Response => match entry::decode(&place.sealed_for(), &text, age) {
                 Some(response) => StoreFound::Decided(SharedFound::Response(Box::new(response), lead)),
-                None if lead.is_some() => StoreFound::Decided(SharedFound::Nothing(lead)),
+                None if lead.leads() => StoreFound::Decided(SharedFound::Nothing(lead)),
                 // A damaged entry stands in the way of a lock; this server makes another one.
                 None => StoreFound::Decided(SharedFound::Unknown),
             },
         })
     }
 
-    /// Stores a response for all servers without waiting, and ends the right to make it.
-    pub fn put(&self, mut request: SharedRequest<'_>, response: &CachedResponse, lead: Option<SharedLead>) {
+    /// Stores a response for all servers without waiting, and ends the right to make it. The store refuses it if it was
+    /// purged since `lead` was given.
+    pub fn put(&self, mut request: SharedRequest<'_>, response: &CachedResponse, lead: SharedLead) {
         let Some((fresh, ttl)) = lifetimes(response) else { return };
         if !self.client.is_used() || response.body.len() > MAX_ENTRY {
             return;
@@ -228,9 +263,10 @@ impl SharedCache {
         let entry = entry::encode(&place.sealed_for(), response);
         if entry.len() <= MAX_ENTRY {
             // The lock may have been taken before the Vary headers were known.
-            let (lock, token) = lead.map_or_else(|| (self.lock_of(&place), self.token()), SharedLead::into_parts);
+            let (lock, token, seen) = lead.into_parts();
             let Place { resource, field, vary } = place;
-            self.write(StoreWrite::Put { resource, lock, field, vary, token, entry, fresh, ttl });
+            let put = StorePut { resource, lock, field, vary, token, seen, entry, fresh, ttl };
+            self.write(StoreWrite::Put(Box::new(put)));
         }
     }
 
@@ -242,6 +278,11 @@ impl SharedCache {
     /// Empties the store as soon as it can be reached, and drops the responses that `url` means on all servers.
     pub fn purge_all(&self, url: &str) {
         self.write(StoreWrite::PurgeAll(url.to_owned()));
+    }
+
+    /// Whether purges wait for the store.
+    pub fn has_purges(&self) -> bool {
+        lock(&self.outbox).has_purges()
     }
 
     fn write(&self, write: StoreWrite) {
@@ -266,10 +307,9 @@ impl SharedCache {
         }
     }
 
-    /// The digest of a resource, with the name of its host in place of the number, which differs between servers.
+    /// The digest of a resource. The number of its host means the same on servers with the same version.
     fn resource(&self, resource: &[u8]) -> String {
-        let (host, rest) = self.named(resource);
-        digest(&[host.as_bytes(), rest])
+        digest(&[resource])
     }
 
     /// The host's name and the rest of a resource.
@@ -290,8 +330,16 @@ impl SharedCache {
         format!("{}{resource}", self.prefix)
     }
 
+    /// The key of the last purge of a resource.
+    fn purge_key(&self, resource: &str) -> String {
+        format!("{}{resource}:purged", self.prefix)
+    }
+
     fn keys(&self, place: &Place) -> Vec<Vec<u8>> {
-        [self.resource_key(&place.resource), self.lock_of(place), self.epoch()].map(String::into_bytes).into()
+        let resource = &place.resource;
+        [self.resource_key(resource), self.lock_of(place), self.epoch(), self.purge_key(resource)]
+            .map(String::into_bytes)
+            .into()
     }
 }
 
@@ -305,32 +353,6 @@ impl Place {
 enum StoreFound {
     Decided(SharedFound),
     OtherVary(Vec<HeaderName>),
-}
-
-enum FoundState {
-    Nothing,
-    Response,
-    OtherVary,
-}
-
-/// The answer of `fetch.lua`: state, age, response or names, whether this server has the lock.
-fn found(reply: StoreReply) -> Option<(FoundState, Duration, Vec<u8>, bool)> {
-    let StoreReply::List(parts) = reply else { return None };
-    let [state, age, text, leads] = <[StoreReply; 4]>::try_from(parts).ok()?;
-    let state = match state.number()? {
-        0 => FoundState::Nothing,
-        1 | 2 => FoundState::Response,
-        3 => FoundState::OtherVary,
-        _ => return None,
-    };
-    let age = Duration::from_micros(u64::try_from(age.number()?).ok()?);
-    Some((state, age, text.bytes()?, leads.number()? == 1))
-}
-
-/// Names of headers, separated by commas.
-fn names(text: &[u8]) -> Option<Vec<HeaderName>> {
-    let parts = text.split(|byte| *byte == b',').filter(|name| !name.is_empty());
-    parts.map(|name| HeaderName::from_bytes(name).ok()).collect()
 }
 
 fn arguments<const N: usize>(words: [&str; N]) -> Vec<Vec<u8>> {
@@ -347,17 +369,4 @@ fn lifetimes(response: &CachedResponse) -> Option<(Duration, Duration)> {
     let stale = terms.while_revalidating.max(terms.if_error.min(MAX_ERROR_TTL));
     let ttl = fresh.saturating_add(stale).min(MAX_TTL);
     (ttl > Duration::from_millis(1)).then_some((fresh, ttl))
-}
-
-/// The names of the hosts, each with its number among those of the same name: they may be at different addresses.
-fn host_names(config: &Config) -> Vec<String> {
-    let mut counts: HashMap<&str, u32> = HashMap::new();
-    let hosts = config.hosts.iter().map(|host| host.server_name.as_deref().unwrap_or_default());
-    hosts
-        .map(|name| {
-            let before = counts.entry(name).or_default();
-            *before += 1;
-            format!("{name}#{before}")
-        })
-        .collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use super::outbox::StoreWrite;
+use super::outbox::{StorePut, StoreWrite};
 use super::{FETCH, LAST_PURGE, MAX_VARIANTS, PURGE, PUT, RELEASE, SharedCache, arguments};
 use crate::base::lock::lock;
 use crate::cache::Cache;
@@ -14,6 +14,10 @@ use stores::{StoreAway, StoreCall, StoreLogin};
 
 /// Maximum number of messages that wait to be applied; more become a purge of all.
 const MAX_ARRIVED: usize = 10_000;
+/// Maximum size of those messages in bytes.
+const MAX_ARRIVED_BYTES: usize = 8 << 20;
+/// Time for which the store knows that a resource was purged: responses that were begun before are not stored after it.
+const PURGE_TTL: Duration = Duration::from_secs(3600);
 /// Time after which a purge that the store has refused is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 /// Time without a write after which the store is asked whether it is still there.
@@ -23,23 +27,32 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct Arrived {
     messages: VecDeque<Vec<u8>>,
+    bytes: usize,
     /// Messages were dropped.
     is_full: bool,
 }
 
 impl Arrived {
     pub fn push(&mut self, message: &[u8]) {
-        self.is_full |= self.messages.len() >= MAX_ARRIVED;
+        self.is_full |= self.messages.len() >= MAX_ARRIVED || self.bytes + message.len() > MAX_ARRIVED_BYTES;
         if !self.is_full {
+            self.bytes += message.len();
             self.messages.push_back(message.to_vec());
         }
+    }
+
+    /// The next message, or whether messages after those were dropped.
+    fn take(&mut self) -> Result<Vec<u8>, bool> {
+        let message = self.messages.pop_front().ok_or_else(|| std::mem::take(&mut self.is_full))?;
+        self.bytes = self.bytes.saturating_sub(message.len());
+        Ok(message)
     }
 }
 
 /// What a message of a server purges.
 #[derive(Debug, PartialEq, Eq)]
 enum PurgeContent<'a> {
-    /// Host and rest of a resource.
+    /// Name of the host, and rest of a resource.
     Resource(&'a str, &'a [u8]),
     /// The URL of `cameleer purge`.
     Url(&'a str),
@@ -82,8 +95,10 @@ pub async fn run(
 ) {
     let probe = StoreCall {
         script: &FETCH,
-        keys: ["probe", "probe:lock", "epoch"].map(|name| format!("{}{name}", shared.prefix).into_bytes()).into(),
-        arguments: arguments(["", "", &shared.token(), "1", "0"]),
+        keys: ["probe", "probe:lock", "epoch", "probe:purged"]
+            .map(|name| format!("{}{name}", shared.prefix).into_bytes())
+            .into(),
+        arguments: arguments(["", "", &shared.token(), "1", "0", ""]),
     };
     let work = async {
         let mut writer = Writer { cache, shared, last: None };
@@ -158,16 +173,16 @@ impl Writer<'_> {
     /// Applies the purges of servers that have arrived.
     async fn apply(&mut self, purge: &impl AsyncFn(&str)) {
         loop {
-            let (next, is_full) = {
-                let mut arrived = lock(&self.shared.arrived);
-                let next = arrived.messages.pop_front();
-                let is_full = next.is_none() && std::mem::take(&mut arrived.is_full);
-                (next, is_full)
+            let next = lock(&self.shared.arrived).take();
+            let message = match next {
+                Ok(message) => message,
+                Err(is_full) => {
+                    if is_full {
+                        self.cache.forget_all(|_| true).await;
+                    }
+                    return;
+                }
             };
-            if is_full {
-                self.cache.forget_all(|_| true).await;
-            }
-            let Some(message) = next else { return };
             match PurgeMessage::read(&message) {
                 Some(message) => self.apply_one(&message, purge).await,
                 // The content of another version is unknown, and too little is better than too old.
@@ -191,6 +206,8 @@ impl Writer<'_> {
                 let hosts = (0_u16..).zip(&self.shared.hosts).filter(|(_, name)| *name == host);
                 for (number, _) in hosts {
                     let resource = [&number.to_le_bytes(), rest].concat();
+                    let digest = self.shared.resource(&resource);
+                    lock(&self.shared.outbox).drop_responses(|of| of == digest);
                     self.cache.forget(&resource);
                     if is_other_version {
                         let _ = self.shared.drop_responses(Some(&resource)).await;
@@ -198,6 +215,7 @@ impl Writer<'_> {
                 }
             }
             PurgeContent::Url(url) => {
+                lock(&self.shared.outbox).drop_responses(|_| true);
                 purge(url).await;
                 if is_other_version {
                     let _ = self.shared.drop_responses(None).await;
@@ -220,13 +238,15 @@ impl SharedCache {
 
     async fn send(&self, write: &StoreWrite) -> Result<(), StoreAway> {
         match write {
-            StoreWrite::Put { resource, lock, field, vary, token, entry, fresh, ttl } => {
+            StoreWrite::Put(put) => {
+                let StorePut { resource, lock, field, vary, token, seen, entry, fresh, ttl } = &**put;
                 let (fresh, ttl) = (fresh.as_millis().to_string(), ttl.as_millis().to_string());
                 let mut arguments = arguments([field, vary, token, "", &fresh, &ttl, &MAX_VARIANTS.to_string()]);
                 if let Some(place) = arguments.get_mut(3) {
                     place.clone_from(entry);
                 }
-                let keys = [self.resource_key(resource), lock.clone(), self.epoch()];
+                arguments.extend([seen.epoch.clone(), seen.purge.clone()]);
+                let keys = [self.resource_key(resource), lock.clone(), self.epoch(), self.purge_key(resource)];
                 let call = StoreCall { script: &PUT, keys: keys.map(String::into_bytes).into(), arguments };
                 self.client.ask_patiently(&call).await.map(drop)
             }
@@ -251,7 +271,8 @@ impl SharedCache {
 
     async fn purge_now(&self, resource: Option<&[u8]>, message: Option<(&[u8], &[u8])>) -> Result<(), StoreAway> {
         let mut keys = vec![self.last_purge_key(), self.epoch()];
-        keys.extend(resource.map(|resource| self.resource_key(&self.resource(resource))));
+        let resource = resource.map(|resource| self.resource(resource));
+        keys.extend(resource.iter().flat_map(|it| [self.resource_key(it), self.purge_key(it)]));
         let (number, epoch) = (self.token(), self.token());
         let mut arguments = arguments([&number, &epoch]);
         match message {
@@ -262,6 +283,7 @@ impl SharedCache {
             }
             None => arguments.extend([Vec::new(), Vec::new()]),
         }
+        arguments.push(PURGE_TTL.as_millis().to_string().into_bytes());
         let keys = keys.into_iter().map(String::into_bytes).collect();
         self.client.ask_patiently(&StoreCall { script: &PURGE, keys, arguments }).await.map(drop)
     }
@@ -280,5 +302,19 @@ mod tests {
         for text in ["", "2 n me v2 U /a*", "1 n me v2 X /a*", "1 n me v2 R a", "1 n me v2"] {
             assert_eq!(read(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn messages_that_wait_are_bounded() {
+        let mut arrived = Arrived::default();
+        (0..20).for_each(|_| arrived.push(&[0; 1_000_000]));
+        assert_eq!(arrived.messages.len(), 8);
+        while arrived.messages.len() > 1 {
+            assert!(arrived.take().is_ok());
+        }
+        arrived.push(b"later");
+        assert_eq!((arrived.take().is_ok(), arrived.take(), arrived.take()), (true, Err(true), Err(false)));
+        arrived.push(b"later");
+        assert_eq!((arrived.take(), arrived.bytes), (Ok(b"later".to_vec()), 0));
     }
 }

@@ -5,6 +5,7 @@ use http::{HeaderMap, Uri};
 
 use super::asked::resource;
 use super::events::{self, Event};
+use super::purge_url::is_on_at;
 use crate::cache::Cache;
 use crate::request::Dispatched;
 use crate::request::context::RequestContext;
@@ -21,10 +22,26 @@ pub fn forget(context: &RequestContext, cache: &Cache, route: &Route, answer: &D
     let named =
         [LOCATION, CONTENT_LOCATION].into_iter().filter_map(|name| headers.get(name)?.to_str().ok()?.parse().ok());
     let ours = named.filter(|uri: &Uri| is_ours(context, uri));
-    let gone = std::iter::once(context.head.uri.clone()).chain(ours).filter_map(|uri| resource(route, &uri));
-    if gone.map(|resource| cache.purge(&resource)).sum::<usize>() > 0 {
+    let changed = std::iter::once(context.head.uri.clone()).chain(ours);
+    if changed.map(|uri| forget_one(context, cache, route, &uri)).sum::<usize>() > 0 {
         events::note(context, Event::Invalidated("cache invalidated by the request's method"));
     }
+}
+
+/// Forgets the responses of an address, also those of other servers if there may be some.
+fn forget_one(context: &RequestContext, cache: &Cache, route: &Route, uri: &Uri) -> usize {
+    let Some(resource) = resource(route, uri) else { return 0 };
+    let gone = cache.forget(&resource);
+    let config = &context.generation.config;
+    // `<If>` and `.htaccess` may enable caching for another method.
+    let is_cached = || {
+        gone > 0
+            || config.uses_branches
+            || !route.files.is_empty()
+            || route.settings.caching.is_on(uri.path().as_bytes())
+            || is_on_at(config, route.host, uri)
+    };
+    if cache.shared().is_some() && is_cached() { gone + cache.purge(&resource) } else { gone }
 }
 
 /// Whether the address is on the requested host. A host must not invalidate the responses of another host.

@@ -16,6 +16,7 @@ use crate::base::broadcast::hold::HoldRequest;
 use crate::base::response_facts::AlwaysHeaders;
 use crate::cache::forms::Forms;
 use crate::cache::response::{self, CachedResponse};
+use crate::cache::shared::SharedLead;
 use crate::cache::terms::{Offer, Terms, Unfit};
 use crate::cache::{Cache, FlightOutcome, Leader};
 use crate::request::context::RequestContext;
@@ -34,12 +35,16 @@ impl Visit<'_> {
     }
 
     /// Like [`Visit::keep`], without a client that waits: returns the response and the cache event.
-    pub fn keep_only(&self, response: Response<BodySource>, errand: Errand) -> (Response<BodySource>, Event) {
+    pub fn keep_only(&self, response: Response<BodySource>, mut errand: Errand) -> (Response<BodySource>, Event) {
         let terms = self.terms(response.status(), response.headers(), response.extensions().get());
         let is_held = response.extensions().get::<HoldRequest>().is_some();
         let terms = if is_held { Err("the response is held for messages (Cameleer-Hold)") } else { terms };
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
-            Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the response is stored")),
+            Ok(terms) => {
+                let shared = errand.take_shared();
+                let kept = self.take(response, terms, (errand.leader, shared));
+                (kept, Event::Miss("cache miss: the response is stored"))
+            }
             Err(why) => {
                 let has_failed = is_failure(response.status());
                 if !has_failed {
@@ -100,7 +105,12 @@ impl Visit<'_> {
     }
 
     /// Stores the response as soon as its body is complete.
-    fn take(&self, response: Response<BodySource>, terms: Terms, leader: Option<Leader>) -> Response<BodySource> {
+    fn take(
+        &self,
+        response: Response<BodySource>,
+        terms: Terms,
+        (leader, shared): (Option<Leader>, Option<SharedLead>),
+    ) -> Response<BodySource> {
         let (head, body) = response.into_parts();
         // A backend is asked to the end, whether or not the client stays.
         let of_program = self.context.itself().filter(|_| self.route.backend.is_none());
@@ -116,6 +126,7 @@ impl Visit<'_> {
             always: always_to_keep(head.extensions.get().cloned().unwrap_or_default(), &terms),
             terms,
             leader,
+            shared,
         };
         let body = match body {
             BodySource::Empty => {
@@ -152,6 +163,7 @@ struct ResponseToStore {
     always: AlwaysHeaders,
     terms: Terms,
     leader: Option<Leader>,
+    shared: Option<SharedLead>,
 }
 
 impl ResponseToStore {
@@ -162,7 +174,8 @@ impl ResponseToStore {
 
     /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
-        let ResponseToStore { context, cache, key, request, status, reason, headers, always, terms, mut leader } = self;
+        let ResponseToStore { context, cache, key, request, status, reason, headers, always, terms, leader, shared } =
+            self;
         if context.is_some_and(|context| context.end_storing()) {
             // A program that notices its client's departure may end its response early. The response looks complete
             // in that case, so it is not stored.
@@ -182,7 +195,7 @@ impl ResponseToStore {
                 };
                 let answer = Arc::new(answer);
                 cache.keep(&key, &request, answer.clone());
-                cache.share(&key, &request, &answer, leader.as_mut().and_then(|leader| leader.shared.take()));
+                cache.share(&key, &request, &answer, shared);
                 FlightOutcome::Look
             }
             None => {

@@ -41,6 +41,7 @@ use crate::routing::Route;
 use config::response::cache::Caching;
 use events::Event;
 use refill::{Errand, FAILED, Refill};
+use shared::FetchedAlone;
 
 /// The cache's decision about a request.
 pub enum Lookup<'a> {
@@ -140,7 +141,7 @@ impl<'a> Visit<'a> {
 
     /// Searches the cache, and waits for a leading request where possible, until that is decided.
     async fn look(self) -> Result<Lookup<'a>, Refusal> {
-        let (mut leader, mut is_looked_up) = (None, false);
+        let (mut leader, mut is_looked_up, mut shared) = (None, false, None);
         loop {
             let mut is_passed = false;
             let stale = match self.cache.find(&self.key, &self.head.headers) {
@@ -166,12 +167,13 @@ impl<'a> Visit<'a> {
             }
             if !is_looked_up && !is_passed && self.has_no_lock() {
                 is_looked_up = true;
-                if self.fetch_without_lead().await {
-                    continue;
+                match self.fetch_without_lead().await {
+                    FetchedAlone::Usable => continue,
+                    FetchedAlone::Not(seen) => shared = seen,
                 }
             }
             if leader.is_some() || is_passed || !self.may_wait(stale.as_deref()) {
-                let errand = Errand { stale, leader, conditional: is_passed, plain: false };
+                let errand = Errand { stale, leader, shared, conditional: is_passed, plain: false };
                 return Ok(Lookup::Miss { store: Refill { visit: self, errand } });
             }
             match self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age) {

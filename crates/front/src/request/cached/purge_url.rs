@@ -13,6 +13,7 @@ use crate::generation::Generations;
 use base::log;
 use base::path::{Text, normalise};
 use config::Config;
+use config::response::cache::Caching;
 
 const EXPECTED: &str = "expected http://host/path or /path, optionally with * at the end";
 
@@ -22,8 +23,9 @@ pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> 
     let mut gone = 0;
     for generation in generations.all() {
         if let Some(cache) = &generation.cache {
-            gone += meant.purge(&generation.config, cache).await;
+            // First, so that nothing comes from the store meanwhile.
             cache.shared().iter().for_each(|shared| meant.purge_elsewhere(&generation.config, shared, url));
+            gone += meant.purge(&generation.config, cache).await;
         }
     }
     log::info("front", format_args!("purge {url}: {gone} responses removed"));
@@ -98,6 +100,17 @@ impl PurgedAddresses {
 
 /// The resource on a host, with the ignored parameters of its location removed.
 fn resource(config: &Config, host: u16, target: &Uri) -> Option<Box<[u8]>> {
+    resource_at(host, &caching(config, host, target)?, target)
+}
+
+/// Whether responses of an address may be cached, as far as that depends on neither a request nor `.htaccess` files.
+pub fn is_on_at(config: &Config, host: u16, target: &Uri) -> bool {
+    let path = normalise(target.path().as_bytes());
+    caching(config, host, target).zip(path.ok()).is_some_and(|(caching, path)| caching.is_on(&path))
+}
+
+/// The cache directives of an address.
+fn caching(config: &Config, host: u16, target: &Uri) -> Option<Caching> {
     let path = Text::new(&normalise(target.path().as_bytes()).ok()?).0;
     let served = || {
         let usual = if target.scheme_str() == Some("https") { 443 } else { 80 };
@@ -106,8 +119,7 @@ fn resource(config: &Config, host: u16, target: &Uri) -> Option<Box<[u8]>> {
     let served = config.has_virtual_folders(host).then(served);
     let mapping = config.translate(host, &path, served.as_ref());
     let sections = config.sections(host, &path, &mapping.filename);
-    let settings = config.settings(&sections, mapping.script_alias);
-    resource_at(host, &settings.caching, target)
+    Some(config.settings(&sections, mapping.script_alias).caching.clone())
 }
 
 async fn forget_below(cache: &Cache, hosts: Vec<u16>, target: &Uri) -> usize {

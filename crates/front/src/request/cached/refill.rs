@@ -15,6 +15,7 @@ use http::{Method, Response, StatusCode};
 use super::events::{self, Event};
 use super::{Visit, asked};
 use crate::base::refusal::Refusal;
+use crate::cache::shared::SharedLead;
 use crate::cache::{FlightOutcome, Leader, StoreLookup, StoredResponse};
 use crate::generation::InUse;
 use crate::request::Dispatched;
@@ -41,6 +42,8 @@ pub struct Errand {
     pub stale: Option<StoredResponse>,
     /// Set if other requests wait for this one.
     pub leader: Option<Leader>,
+    /// What the store of `CacheStore` knew before the request, where no leader has that.
+    pub shared: Option<SharedLead>,
     /// Pass on the client's own conditions, because a recent response could not be stored.
     pub conditional: bool,
     /// The response is for this client only; pass on the client's own conditions.
@@ -65,6 +68,11 @@ impl Errand {
             }
         }
         Cow::Owned(head)
+    }
+
+    /// Takes what the store of `CacheStore` knew before the request.
+    pub fn take_shared(&mut self) -> Option<SharedLead> {
+        self.shared.take().or_else(|| self.leader.as_mut()?.shared.take())
     }
 
     /// Sends the outcome to the waiting requests.
@@ -116,14 +124,15 @@ impl Refill<'_> {
 
 impl Visit<'_> {
     /// Decides which response the client receives, and whether it is stored.
-    fn weigh(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
+    fn weigh(&self, response: Response<BodySource>, mut errand: Errand) -> Response<BodySource> {
         if errand.plain {
             self.compare(&response);
             return self.report(response, Event::Miss("cache miss: the response is for this client only"));
         }
         match &errand.stale {
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
-                let (answer, own) = self.renew(stale, &response.into_parts().0);
+                let stale = stale.clone();
+                let (answer, own) = self.renew(&stale, &response.into_parts().0, errand.take_shared());
                 errand.ends(FlightOutcome::Look);
                 let mut given = self.respond(&answer);
                 own.add_to(&mut given);
@@ -191,11 +200,12 @@ impl Visit<'_> {
     }
 
     /// Like [`Visit::weigh`], without a client that waits.
-    fn settle(&self, response: Response<BodySource>, errand: Errand) {
+    fn settle(&self, response: Response<BodySource>, mut errand: Errand) {
         match &errand.stale {
             Some(stale) if asked::is_about_another(&response, Some(stale)) => self.forget(),
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
-                self.renew(stale, &response.into_parts().0);
+                let stale = stale.clone();
+                self.renew(&stale, &response.into_parts().0, errand.take_shared());
                 errand.ends(FlightOutcome::Look);
             }
             _ if is_failure(response.status()) => errand.ends(FlightOutcome::Failed),

@@ -15,6 +15,7 @@ use super::keep::{always_to_keep, to_keep};
 use crate::base::response_facts::AlwaysHeaders;
 use crate::cache::forms::Forms;
 use crate::cache::response::CachedResponse;
+use crate::cache::shared::SharedLead;
 
 /// Fields of a 304 that do not replace those of the stored response.
 const NOT_RENEWED: [HeaderName; 7] =
@@ -39,7 +40,12 @@ impl OwnCookies {
 impl Visit<'_> {
     /// Updates a stale response with the headers of a 304 (RFC 9111, section 3.2). A response that the 304 forbids to
     /// store is forgotten, by the headers that clients receive: rules of the configuration count.
-    pub fn renew(&self, stale: &CachedResponse, fresh: &Parts) -> (Arc<CachedResponse>, OwnCookies) {
+    pub fn renew(
+        &self,
+        stale: &CachedResponse,
+        fresh: &Parts,
+        shared: Option<SharedLead>,
+    ) -> (Arc<CachedResponse>, OwnCookies) {
         let none = AlwaysHeaders::default();
         let fresh_always = fresh.extensions.get().unwrap_or(&none);
         let names: Vec<&HeaderName> = fresh.headers.keys().filter(|name| !NOT_RENEWED.contains(name)).collect();
@@ -63,7 +69,7 @@ impl Visit<'_> {
         match is_kept {
             true => {
                 self.cache.keep(&self.key, &self.head.headers, answer.clone());
-                self.cache.share(&self.key, &self.head.headers, &answer, None);
+                self.cache.share(&self.key, &self.head.headers, &answer, shared);
             }
             false => self.forget(),
         }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "lib/Apache.xs",
     "lib/Apache-body.xs",
     "lib/Apache/Connection.xs",
@@ -19,6 +19,7 @@ const FILES: [&str; 16] = [
     "lib/B/TerseSize.xs",
     "lib/Cameleer/Broadcast.xs",
     "lib/Cameleer/Event.xs",
+    "lib/Cameleer/Preload.xs",
     "lib2/Apache2/Filter.xs",
     "lib2/Cameleer/ModPerl2.xs",
 ];

@@ -62,8 +62,15 @@ impl Server {
     /// Serves the site's configuration again, after the server has ended.
     #[track_caller]
     pub fn restart(&mut self) {
+        let command = self.site.serve_command();
+        self.restart_by(command);
+    }
+
+    /// Starts `command` after the server has ended.
+    #[track_caller]
+    pub fn restart_by(&mut self, command: Command) {
         assert!(self.ended, "it still runs");
-        self.child = launch(&self.site, self.site.serve_command());
+        self.child = launch(&self.site, command);
         self.until_ready();
     }
 

@@ -1,23 +1,38 @@
 //! Inspections under way: processes report on themselves. Each process writes into its own memfd. All of them hold the
 //! write end of a pipe; its end of file shows that all reports are complete.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
-use wire::control::Slot;
+use wire::control::{PoolId, Slot};
 use wire::transport::{has_begun, in_memory, read_report};
 
 use super::children::peer::Fd;
 use super::sockets::control_socket::{ControlClient, SelfReport};
 use base::log;
 
+/// Command or step of the server that waits for reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportAsker {
+    /// A command.
+    Client(ControlClient),
+    /// A reload, whose molds load the code of the workers.
+    Reload,
+    /// A graceful stop: the code of the workers is for the next start.
+    Stop,
+    /// The same, from time to time.
+    Survey,
+}
+
 /// A process that reports.
 #[derive(Debug)]
 pub struct Reporter {
+    /// Its pool.
+    pool: PoolId,
     /// Slot; `None` if it is no worker.
     slot: Option<Slot>,
     pid: i32,
@@ -26,9 +41,9 @@ pub struct Reporter {
 
 impl Reporter {
     /// Creates the memory for the report of the process `pid`, which gets the descriptor.
-    pub fn new(slot: Option<Slot>, pid: i32) -> io::Result<(Reporter, Fd)> {
+    pub fn new(pool: PoolId, slot: Option<Slot>, pid: i32) -> io::Result<(Reporter, Fd)> {
         let into = Fd::new(in_memory("report", b"")?.into());
-        Ok((Reporter { slot, pid, into: into.clone() }, into))
+        Ok((Reporter { pool, slot, pid, into: into.clone() }, into))
     }
 
     /// Whether the process has announced its report and not written it.
@@ -37,7 +52,7 @@ impl Reporter {
     }
 
     fn report(self) -> Option<SelfReport> {
-        let Reporter { slot, pid, into } = self;
+        let Reporter { slot, pid, into, .. } = self;
         match read_report(into.as_fd()) {
             Ok(text) => Some(SelfReport { worker: slot, pid, text }),
             Err(error) => {
@@ -56,8 +71,7 @@ pub fn pipe() -> io::Result<(OwnedFd, Fd)> {
 
 #[derive(Debug)]
 pub struct PendingInspection {
-    /// The waiting client; `None`: a reload, which needs the list of code for its molds to load.
-    pub client: Option<ControlClient>,
+    pub asker: ReportAsker,
     /// The processes.
     pub reporters: Vec<Reporter>,
     /// Read end of a pipe that is closed when all processes have reported or ended.
@@ -85,6 +99,16 @@ impl PendingInspection {
     pub fn reports(self) -> Vec<SelfReport> {
         self.reporters.into_iter().filter_map(Reporter::report).collect()
     }
+
+    /// The reports of each pool.
+    pub fn reports_by_pool(self) -> BTreeMap<PoolId, Vec<SelfReport>> {
+        let mut pools: BTreeMap<PoolId, Vec<SelfReport>> = BTreeMap::new();
+        for reporter in self.reporters {
+            let pool = reporter.pool;
+            pools.entry(pool).or_default().extend(reporter.report());
+        }
+        pools
+    }
 }
 
 /// All inspections under way.
@@ -101,14 +125,14 @@ impl Inspections {
         self.pending.push(inspection);
     }
 
-    /// The client of each inspection, and a descriptor that is readable when all processes have reported.
-    pub fn watched(&self) -> impl Iterator<Item = (Option<ControlClient>, BorrowedFd<'_>)> {
-        self.pending.iter().map(|inspection| (inspection.client, inspection.done.as_fd()))
+    /// Who waits for each inspection, and a descriptor that is readable when all processes have reported.
+    pub fn watched(&self) -> impl Iterator<Item = (ReportAsker, BorrowedFd<'_>)> {
+        self.pending.iter().map(|inspection| (inspection.asker, inspection.done.as_fd()))
     }
 
-    /// Takes the first inspection of a client.
-    pub fn take(&mut self, client: Option<ControlClient>) -> Option<PendingInspection> {
-        let at = self.pending.iter().position(|inspection| inspection.client == client)?;
+    /// Takes the first inspection of an asker.
+    pub fn take(&mut self, asker: ReportAsker) -> Option<PendingInspection> {
+        let at = self.pending.iter().position(|inspection| inspection.asker == asker)?;
         Some(self.pending.swap_remove(at))
     }
 
@@ -130,10 +154,10 @@ impl Inspections {
         self.pending.iter().any(|inspection| inspection.search_until.is_some())
     }
 
-    /// The clients of the inspections whose time is over.
-    pub fn late(&mut self, now: Instant) -> Vec<Option<ControlClient>> {
+    /// The askers of the inspections whose time is over.
+    pub fn late(&mut self, now: Instant) -> Vec<ReportAsker> {
         self.pending.iter_mut().for_each(|inspection| inspection.postpone(now));
-        self.pending.iter().filter(|inspection| inspection.by <= now).map(|inspection| inspection.client).collect()
+        self.pending.iter().filter(|inspection| inspection.by <= now).map(|inspection| inspection.asker).collect()
     }
 
     /// When the next inspection is late.
@@ -151,15 +175,16 @@ mod tests {
 
     use super::*;
 
+    const CLIENT: ReportAsker = ReportAsker::Client(1);
     const LIMIT: Duration = Duration::from_secs(20);
 
     /// A search of one worker for client 1, its report, and the write end of its pipe.
     fn search(begun: Instant) -> (Inspections, File, Fd) {
         let (done, theirs) = pipe().expect("a pipe");
-        let (reporter, into) = Reporter::new(Some(0), 1).expect("a memfd");
+        let (reporter, into) = Reporter::new(PoolId { generation: 1, pool: 0 }, Some(0), 1).expect("a memfd");
         let mut inspections = Inspections::default();
         inspections.add(PendingInspection {
-            client: Some(1),
+            asker: CLIENT,
             reporters: vec![reporter],
             done,
             by: begun + LIMIT,
@@ -173,7 +198,7 @@ mod tests {
         let begun = Instant::now();
         let (mut inspections, _, _theirs) = search(begun);
         assert_eq!(inspections.late(begun), []);
-        assert_eq!(inspections.late(begun + LIMIT), [Some(1)]);
+        assert_eq!(inspections.late(begun + LIMIT), [CLIENT]);
     }
 
     #[test]
@@ -183,7 +208,7 @@ mod tests {
         begin_report(into.as_fd()).expect("written");
         assert_eq!(inspections.late(begun + LIMIT), []);
         assert_eq!(inspections.wakes(), Some(begun + LIMIT + RECHECK));
-        assert_eq!(inspections.late(begun + 10 * LIMIT), [Some(1)], "but not any time");
+        assert_eq!(inspections.late(begun + 10 * LIMIT), [CLIENT], "but not any time");
     }
 
     #[test]
@@ -192,8 +217,8 @@ mod tests {
         let (mut inspections, mut into, _theirs) = search(begun);
         begin_report(into.as_fd()).expect("written");
         into.write_all(b"{}").expect("written");
-        assert_eq!(inspections.late(begun + LIMIT), [Some(1)]);
-        let reports = inspections.take(Some(1)).expect("pending").reports();
+        assert_eq!(inspections.late(begun + LIMIT), [CLIENT]);
+        let reports = inspections.take(CLIENT).expect("pending").reports();
         assert_eq!(reports.first().map(|report| report.text.trim()), Some("{}"));
     }
 
@@ -202,7 +227,7 @@ mod tests {
         let (mut inspections, _, _theirs) = search(Instant::now());
         assert!(inspections.waits(2));
         assert_eq!(inspections.next_search(), None);
-        inspections.take(Some(1));
+        inspections.take(CLIENT);
         assert_eq!(inspections.next_search(), Some(2));
         assert!(!inspections.waits(3));
         assert_eq!(inspections.next_search(), None);

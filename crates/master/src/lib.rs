@@ -20,6 +20,7 @@ mod front_requests;
 mod generation;
 mod monitor;
 mod pool;
+mod preload;
 mod profiling;
 mod readiness;
 mod refork;
@@ -46,6 +47,7 @@ pub mod logs;
 mod memory_grants;
 mod notify;
 pub mod pid_file;
+mod preload_file;
 mod signals;
 
 use self::configuration::ConfigOrigin;

@@ -20,6 +20,8 @@ pub struct LoadedCode {
     pub modules: BTreeMap<String, String>,
     /// Scripts that Registry has compiled.
     pub scripts: BTreeMap<String, String>,
+    /// Number of requests that the worker has answered, if it reports that.
+    pub requests: Option<u64>,
 }
 
 /// The kinds of code that workers report.
@@ -58,31 +60,50 @@ fn is_module(name: &str) -> bool {
     })
 }
 
-/// The code that at least `least` workers have.
+/// The code that at least `least` workers have, as much as fits into a command.
 pub fn code(counts: &LateCounts, workers: &[LoadedCode], least: usize) -> LateCode {
     let mut pieces: Vec<(&(CodeKind, String), &usize)> = counts.iter().filter(|(_, count)| **count >= least).collect();
     pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
     let (mut code, mut length) = (LateCode::default(), 0);
     for ((kind, name), _) in pieces.into_iter().take(MAX_PIECES) {
-        let file = workers.iter().find_map(|worker| worker.scripts.get(name)).cloned().unwrap_or_default();
-        length += name.len() + file.len();
+        let piece = (name.clone(), file_of(workers, *kind, name));
+        length += piece.0.len() + piece.1.len();
         match kind {
             _ if length > MAX_BYTES => break,
-            CodeKind::Module => code.modules.push(name.clone()),
-            CodeKind::Script => code.scripts.push((name.clone(), file)),
+            CodeKind::Module => code.modules.push(piece),
+            CodeKind::Script => code.scripts.push(piece),
         }
     }
     code
 }
 
-/// The code that a new mold is to load: pieces that at least half of the workers have.
+/// The file of a piece of code in the first worker that has it.
+fn file_of(workers: &[LoadedCode], kind: CodeKind, name: &str) -> String {
+    let file = workers.iter().find_map(|worker| match kind {
+        CodeKind::Module => worker.modules.get(name),
+        CodeKind::Script => worker.scripts.get(name),
+    });
+    file.cloned().unwrap_or_default()
+}
+
+/// The code that a new mold is to load: pieces that at least half of the workers have. Workers that have answered no
+/// request do not count.
 pub fn wanted(reports: &[SelfReport]) -> LateCode {
     let Some(mold) = reports.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>) else {
         return LateCode::default();
     };
-    let workers: Vec<LoadedCode> =
-        reports.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
-    code(&late(&mold, &workers), &workers, workers.len().div_ceil(2))
+    let workers = reports.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>);
+    let workers: Vec<LoadedCode> = workers.filter(|worker| worker.requests != Some(0)).collect();
+    let half = workers.len().div_ceil(2);
+    let mut code = LateCode::default();
+    for ((kind, name), _) in late(&mold, &workers).into_iter().filter(|(_, count)| *count >= half) {
+        let file = file_of(&workers, kind, &name);
+        match kind {
+            CodeKind::Module => code.modules.push((name, file)),
+            CodeKind::Script => code.scripts.push((name, file)),
+        }
+    }
+    code
 }
 
 #[cfg(test)]
@@ -94,6 +115,7 @@ mod tests {
         LoadedCode {
             modules: modules.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
             scripts: scripts.iter().map(pair).collect(),
+            requests: None,
         }
     }
 
@@ -106,7 +128,7 @@ mod tests {
         assert_eq!(counts.len(), 2, "{counts:?}");
         assert_eq!(counts[&(CodeKind::Module, "B/C.pm".to_owned())], 2);
         let code = code(&counts, &workers, 1);
-        assert_eq!(code.modules, ["B/C.pm"]);
+        assert_eq!(code.modules, [("B/C.pm".to_owned(), String::new())]);
         assert_eq!(code.scripts, [("/b.pl".to_owned(), "/b.pl".to_owned())]);
     }
 
@@ -116,8 +138,21 @@ mod tests {
         let all = with(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
         let counts = late(&LoadedCode::default(), &[all, with(&["Common.pm"], &[]), with(&["Common.pm"], &[])]);
         let code = code(&counts, &[], 1);
-        assert_eq!(code.modules[0], "Common.pm");
+        assert_eq!(code.modules[0].0, "Common.pm");
         assert!(serde_json::to_string(&code).unwrap().len() < 64 * 1024);
+    }
+
+    #[test]
+    fn workers_without_a_request_do_not_count() {
+        let report = |worker, text: &str| SelfReport { worker, pid: 1, text: text.to_owned() };
+        let new = "{\"requests\":0,\"modules\":{}}";
+        let reports = [
+            report(None, "{\"modules\":{\"A.pm\":\"/A.pm\"}}"),
+            report(Some(0), "{\"requests\":7,\"modules\":{\"A.pm\":\"/A.pm\",\"B.pm\":\"/B.pm\"}}"),
+            report(Some(1), new),
+            report(Some(2), new),
+        ];
+        assert_eq!(wanted(&reports).modules, [("B.pm".to_owned(), "/B.pm".to_owned())]);
     }
 
     #[test]
@@ -131,7 +166,7 @@ mod tests {
             report(Some(2), &loaded("")),
             report(Some(3), "what nobody understands"),
         ];
-        assert_eq!(wanted(&reports).modules, ["B.pm"]);
+        assert_eq!(wanted(&reports).modules, [("B.pm".to_owned(), String::new())]);
         assert_eq!(wanted(&reports[1..]), LateCode::default());
     }
 }

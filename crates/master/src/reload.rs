@@ -9,8 +9,6 @@
 //!                                                └─────────┴────────────┴───────────┴─▶ undone; the old generation continues
 //! ```
 
-use wire::control::LateCode;
-
 use super::sockets::control_socket::ControlClient;
 
 /// Phase of the server when a reload is requested.
@@ -39,8 +37,6 @@ pub struct Reloads {
     is_running: bool,
     waiting: Vec<ControlClient>,
     again: Option<Vec<ControlClient>>,
-    /// Code that molds load in addition to the configuration's; grows with each reload (`PerlPreload auto`).
-    preload: LateCode,
 }
 
 impl Reloads {
@@ -70,16 +66,6 @@ impl Reloads {
         self.waiting = again.unwrap_or_default();
         let begins = self.is_running && phase != ServerPhase::Stopping;
         std::iter::once(answer).chain(begins.then_some(ReloadAction::Begin)).collect()
-    }
-
-    /// Workers have loaded code that the next molds are to load at once.
-    pub fn add_preload(&mut self, code: LateCode) {
-        self.preload.add(code);
-    }
-
-    /// The code that molds load in addition to the configuration's.
-    pub fn preload(&self) -> &LateCode {
-        &self.preload
     }
 
     /// Whether a reload is under way.

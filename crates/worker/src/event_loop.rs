@@ -19,10 +19,10 @@ use wire::reply::{LeaveReason, Reply};
 use wire::transport::Inbound;
 
 use crate::broadcast::Broadcast;
-use crate::growth::Growth;
+use crate::inspection::{self, LoopFacts};
 use crate::memory_limit::{FIRST_REQUESTS, MemoryLimit, TooLarge};
 use crate::site::Site;
-use crate::{Port, WorkerIdentity, inspection};
+use crate::{Port, WorkerIdentity};
 use base::log;
 
 /// The packet socket as the event loop sees it.
@@ -197,7 +197,7 @@ impl LoopPort {
             // A worker with connections cannot become a mold: without its channel the master gives that up.
             Inbound::Leave | Inbound::Promote(_) => self.leaves.set(true),
             Inbound::Inspect { what, into, done, with } => {
-                inspection::report(&self.site, &Growth::default(), what, into, with);
+                inspection::report(&self.site, LoopFacts::default(), what, into, with);
                 drop(done);
             }
             Inbound::Bells(bells) => {

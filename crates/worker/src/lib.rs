@@ -23,7 +23,8 @@ pub mod standalone;
 // Perl code that produces configuration, before there is a mold.
 pub mod expander;
 
-// Requests that the mold answers itself, before it forks.
+// Code of earlier workers, and requests that the mold answers itself, before it forks.
+mod preload;
 mod warm_up;
 
 // One request, from its frame to its end.

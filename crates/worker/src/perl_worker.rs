@@ -12,12 +12,13 @@ use wire::transport::{Inbound, WorkerPort, is_awaited};
 
 use crate::broadcast::Broadcast;
 use crate::growth::Growth;
+use crate::inspection::{self, LoopFacts};
 use crate::memory_limit::{FIRST_REQUESTS, MemoryLimit, TooLarge};
 use crate::promotion::{Record, Successor, promote};
 use crate::request::AfterRequest;
 use crate::request_limit::RequestLimit;
 use crate::site::Site;
-use crate::{Port, WorkerIdentity, event_loop, inspection, log_context, request};
+use crate::{Port, WorkerIdentity, event_loop, log_context, request};
 use base::log;
 use config::Phase;
 use sys::Words;
@@ -114,7 +115,8 @@ impl PerlWorker {
                 Some(Inbound::Inspect { what, into, done, with }) => {
                     // A report of a worker that was busy for too long would have no reader.
                     if is_awaited(done.as_fd()) {
-                        inspection::report(&self.site, &self.growth, what, into, with);
+                        let facts = LoopFacts { growth: Some(&self.growth), requests: Some(self.record.requests()) };
+                        inspection::report(&self.site, facts, what, into, with);
                     }
                     drop(done);
                 }

@@ -351,8 +351,7 @@ static SV *unescaped(pTHX_ const char *text, STRLEN length)
     return sv;
 }
 
-/* A query without any `=` is a list of words (ISINDEX); otherwise pairs, where a lone name has an empty
- * value. */
+/* A query without any `=` is a list of words (ISINDEX); otherwise pairs, and a lone name has an empty value. */
 SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
 {
     const int is_pairs = memchr(query, '=', length) != NULL;
@@ -390,7 +389,8 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
     each(B__TerseSize, B::TerseSize)                                                                                   \
     each(Cameleer__Broadcast, Cameleer::Broadcast)                                                                     \
     each(Cameleer__Event, Cameleer::Event)                                                                             \
-    each(Cameleer__ModPerl2, Cameleer::ModPerl2)
+    each(Cameleer__ModPerl2, Cameleer::ModPerl2)                                                                       \
+    each(Cameleer__Preload, Cameleer::Preload)
 
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
 PACKAGES(DECLARE)

@@ -26,20 +26,6 @@ sub weigh ($wanted) {
     return '[' . join( ',', map { _object($_) } @roots ) . ']';
 }
 
-# Runs in a new mold, before it forks. The argument is the time limit in seconds, then the pieces as for weigh. Loads
-# the pieces that load without error in a separate process, and returns their number.
-sub load_late ($wanted) {
-    my ( $seconds, $pieces ) = split /\0/, $wanted, 2;
-    my @pieces = _pieces($pieces);
-    my %is_well = map { $_ => 1 } _told( sub { map { my $piece = $_; eval { _load($piece); 1 } ? $piece->{name} : () } @pieces }, $seconds );
-    %is_well or warn "PerlPreload: code that workers had loaded cannot be loaded in the mold; none of it is loaded\n";
-    my $count = 0;
-    for my $piece ( grep { $is_well{ $_->{name} } } @pieces ) {
-        eval { _load($piece); ++$count } or warn "PerlPreload: $piece->{name}: $@";
-    }
-    return $count;
-}
-
 sub _pieces ($text) {
     my @fields = split /\0/, $text, -1;
     my @pieces;
@@ -74,10 +60,8 @@ sub _cost ($piece) {
 
 sub _load ($piece) {
     return require $piece->{name} if $piece->{kind} eq 'module';
-    require Apache::RegistryLoader;
-    my ( undef, $wrong ) = Apache::RegistryLoader->new->compile( $piece->{name}, $piece->{file} );
-    die $wrong if defined $wrong;
-    return;
+    require Cameleer::Preload;
+    return Cameleer::Preload::compile( $piece->{name}, $piece->{file} );
 }
 
 sub _private {
@@ -129,10 +113,5 @@ First loads each piece of code in a separate process, to find its cost and the m
 loads. Pieces that another piece loads are left out. Then loads the others one after the other in
 one process, so that shared dependencies count once. A cost is the growth of private memory, by
 F</proc/self/smaps_rollup>.
-
-=head2 load_late
-
-Loads code that workers had loaded, for C<PerlPreload auto>: first all of it in a separate process,
-then, in the mold, the pieces that loaded without error.
 
 =cut

@@ -118,9 +118,9 @@ sub code_of ($package) {
 
 # --- cached scripts
 
-# By class and file: { stamp, cache, code, package } of a script that has run and can run again without
+# By class and file: { stamp, cache, code, package, uri } of a script that has run and can run again without
 # preparation.
-my %KEPT;
+our %KEPT;
 
 # Called by classes that cache scripts: a file that is unchanged since its compilation runs immediately.
 sub serve ( $class, $r ) {
@@ -129,15 +129,15 @@ sub serve ( $class, $r ) {
     return run_again( $class, $r, $kept ) if $kept && $kept->{stamp} eq $stamp && defined $kept->{cache}{mtime};
     my $self = $class->new($r);
     my $rc   = $self->default_handler;
-    keep( $class, $file, $stamp, $self->{PACKAGE} ) if $class =~ /\AModPerl::Registry(?:BB)?\z/;
+    keep( $class, $file, $stamp, @$self{qw(PACKAGE URI)} ) if $class =~ /\AModPerl::Registry(?:BB)?\z/;
     return $rc;
 }
 
-sub keep ( $class, $file, $stamp, $package ) {
+sub keep ( $class, $file, $stamp, $package, $uri ) {
     my $cache = $class->cache_table->{$package};
     return if !$cache || !defined $cache->{mtime} || defined $cache->{data};
     $KEPT{$class}{$file} = { stamp => $stamp, cache => $cache, code => code_of($package), package => $package,
-        unwound => sub { end_blocks_of($package) } };
+        uri => $uri, unwound => sub { end_blocks_of($package) } };
     return;
 }
 

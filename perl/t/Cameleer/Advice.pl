@@ -13,6 +13,4 @@ return {
     a_module_has_its_size           => [ sub ($r) { My::Advice::of( 'module', 'Text/Wrap.pm', '/x' ) }, qr{\A\[\{"kind":"module","name":"Text/Wrap\.pm","file":"/x","bytes":"-?\d+","error":"","brings":"\d+"\}\]\z} ],
     a_missing_module_has_its_error  => [ sub ($r) { My::Advice::of( 'module', 'No/Such.pm', '/x' ) }, qr{"error":"Can't locate No/Such\.pm} ],
     a_module_that_exits_is_reported => [ sub ($r) { My::Advice::of( 'module', TestServer::own_file( 'Ends.pm', 'require POSIX; POSIX::_exit(1)' ), '/x' ) }, qr/"error":"the code ended its process, or took too long"/ ],
-    load_late_counts_loaded_modules => [ sub ($r) { Cameleer::Advice::load_late( join "\0", 10, 'module', 'Text/Abbrev.pm', '/x', 'module', 'No/Such.pm', '/x' ) . ( $INC{'Text/Abbrev.pm'} ? ' loaded' : '' ) }, '1 loaded' ],
-    a_missing_module_is_not_counted => [ sub ($r) { Cameleer::Advice::load_late( join "\0", 10, 'module', 'No/Such.pm', '/x' ) }, '0' ],
 };

@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Number of log lines in an error message.
 const LAST_LINES: usize = 5;
 /// Environment variables of systemd, which concern the real server and not the shadow.
-const OF_SYSTEMD: [&str; 4] = ["NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "WATCHDOG_USEC"];
+const OF_SYSTEMD: [&str; 5] = ["NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "WATCHDOG_USEC", "STATE_DIRECTORY"];
 
 /// A second server of a site.
 pub struct Shadow<'i> {

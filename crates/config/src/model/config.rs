@@ -19,8 +19,8 @@ use crate::model::perl::api::{MODPERL2, PerlGeneration};
 use crate::model::protocols::Http2;
 use crate::model::proxy::balancer::Balancer;
 use crate::model::server::{
-    Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RecordedFailures, RequestLimits,
-    Timeouts,
+    HistorySetting, Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RecordedFailures,
+    RequestLimits, Timeouts,
 };
 use crate::model::settings::Section;
 use crate::model::start_up::warm_up::WarmUp;
@@ -267,12 +267,27 @@ impl Config {
         }
     }
 
+    /// The first folder of systemd's `StateDirectory`.
+    pub fn state_folder(&self) -> Option<PathBuf> {
+        let (_, folders) = self.facts.env.iter().find(|(name, _)| name == "STATE_DIRECTORY")?;
+        folders.split(':').find(|folder| folder.starts_with('/')).map(PathBuf::from)
+    }
+
     /// `MDStoreDir`, or the folder `md` in systemd's `StateDirectory` or else in `ServerRoot`.
     pub fn certificate_store(&self) -> PathBuf {
-        let state = self.facts.env.iter().find(|(name, _)| name == "STATE_DIRECTORY");
-        let first = state.and_then(|(_, folders)| folders.split(':').find(|folder| folder.starts_with('/')));
-        let base = first.map_or_else(|| self.server_root.clone(), PathBuf::from);
+        let base = self.state_folder().unwrap_or_else(|| self.server_root.clone());
         self.managed.store.clone().unwrap_or_else(|| base.join("md"))
+    }
+
+    /// The file in which the list of late code lies between two runs (`PerlPreload auto`): in systemd's
+    /// `StateDirectory`, or else beside `HistoryFile`.
+    pub fn preload_file(&self) -> Option<PathBuf> {
+        let beside = || match &self.monitor.history {
+            HistorySetting::File(path) => Some(path.with_file_name("preload")),
+            HistorySetting::Auto | HistorySetting::Off => None,
+        };
+        let file = self.state_folder().map(|folder| folder.join("preload")).or_else(beside);
+        file.filter(|_| self.perl.preload)
     }
 
     /// Whether a host uses TLS, and so needs a certificate.

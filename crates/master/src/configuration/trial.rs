@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use anyhow::bail;
-use wire::control::{FromMold, LateCode, PoolId, PoolNumber, ToMold};
+use wire::control::{FromMold, PoolId, PoolNumber, PreloadOrder, ToMold};
 
 use super::{CheckedConfig, CodeError, ConfigOrigin, expansion, machine};
 use crate::children::{Mold, start_mold};
@@ -39,7 +39,7 @@ fn compile_pool(origin: &ConfigOrigin, checked: &CheckedConfig, pool: PoolNumber
     let (_, words) = new_words(memory_words::COUNT)?;
     let fds = vec![checked.in_memory()?, words.into()];
     let pool = PoolId { generation: 1, pool };
-    mold.peer.send(ToMold::Configure { pool, preload: LateCode::default() }, fds);
+    mold.peer.send(ToMold::Configure { pool, preload: PreloadOrder::default() }, fds);
     let verdict = verdict(&mut mold, Instant::now() + checked.config.timeouts.start);
     mold.peer.send(ToMold::Retire, vec![]);
     mold.dismiss();

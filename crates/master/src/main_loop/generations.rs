@@ -141,6 +141,7 @@ impl Master {
         }
         // The slow start begins, by the configuration that serves now.
         self.node_changed();
+        self.begin_surveys();
         if is_first {
             self.announce()
         } else {
@@ -154,7 +155,8 @@ impl Master {
         if !self.generations.fail(number) {
             return;
         }
-        let attempt = self.next.take_attempt(number);
+        let (attempt, forgets) = (self.next.take_attempt(number), self.forgets_late_code(&error));
+        let failed = self.generations.get(number).map(|generation| generation.config.clone());
         let molds = self.children.molds().filter(|(id, _)| id.pool.generation == number);
         molds.for_each(|(_, mold)| mold.kill());
         self.kill_workers_of(number, "the generation failed");
@@ -167,7 +169,10 @@ impl Master {
                 self.end_reload(Err(format!("{error:#}")));
                 self.prepare_mold();
             }
-            None => self.fail(error),
+            None => match failed.filter(|_| forgets) {
+                Some(checked) => self.begin_generation(checked).unwrap_or_else(|error| self.fail(error)),
+                None => self.fail(error),
+            },
         }
         self.sweep();
     }

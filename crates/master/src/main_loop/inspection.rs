@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use wire::control::{Inspection, LateCode, PoolId, ToFront, ToMold};
@@ -11,10 +12,9 @@ use wire::control::{Inspection, LateCode, PoolId, ToFront, ToMold};
 use super::Master;
 use crate::children::MoldId;
 use crate::children::peer::Fd;
-use crate::inspections::{PendingInspection, Reporter, pipe};
-use crate::loaded;
+use crate::inspections::{PendingInspection, ReportAsker, Reporter, pipe};
 use crate::pool::workers::ServingWorker;
-use crate::sockets::control_socket::{ControlClient, ControlReply};
+use crate::sockets::control_socket::{ControlClient, ControlReply, StopMode};
 
 /// A worker that is busy for longer does not report.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -37,43 +37,58 @@ impl Master {
         if what == Inspection::Blame && self.inspections.waits(client) {
             return;
         }
-        if let Err(error) = self.inspect(Some(client), what) {
+        if let Err(error) = self.inspect(client, what) {
             self.answer(Some(client), &ControlReply::failed(error));
         }
     }
 
-    /// The answer is `client`'s, or goes into [`Self::read_again`].
-    pub(super) fn inspect(&mut self, client: Option<ControlClient>, what: Inspection) -> io::Result<()> {
+    fn inspect(&mut self, client: ControlClient, what: Inspection) -> io::Result<()> {
         let Some(serving) = self.generations.serving_pool() else {
             return Err(io::Error::other("the server is not serving at present"));
         };
-        let (done, theirs) = pipe()?;
-        let mut reporters = Vec::new();
-        let mut workers = self.workers.serving(serving);
-        let patience = match what {
-            Inspection::Blame => {
-                workers.sort_by_key(|worker| Reverse(worker.private));
-                workers.truncate(MAX_BLAMED);
-                PATIENCE_OF_BLAME
-            }
-            Inspection::Loaded | Inspection::Census | Inspection::Growth => {
-                reporters.extend(self.inspect_mold(serving, ToMold::Inspect { what }, &theirs)?);
-                workers.truncate(MAX_WORKERS);
-                PATIENCE
-            }
-        };
-        let asked: io::Result<Vec<Reporter>> =
-            workers.into_iter().map(|worker| self.inspect_worker(worker, what, &theirs)).collect();
-        reporters.extend(asked?);
+        let most = if what == Inspection::Blame { MAX_BLAMED } else { MAX_WORKERS };
+        let (reporters, done) = self.ask_pools(&[serving], what, most)?;
+        let patience = if what == Inspection::Blame { PATIENCE_OF_BLAME } else { PATIENCE };
         let now = Instant::now();
         let search_until = (what == Inspection::Blame).then(|| now + MAX_SEARCH);
-        self.inspections.add(PendingInspection { client, reporters, done, by: now + patience, search_until });
+        let asker = ReportAsker::Client(client);
+        self.inspections.add(PendingInspection { asker, reporters, done, by: now + patience, search_until });
         Ok(())
     }
 
-    fn inspect_worker(&mut self, worker: ServingWorker, what: Inspection, done: &Fd) -> io::Result<Reporter> {
+    /// Asks the molds and at most `most` workers of each pool. The descriptor is readable when all have reported.
+    pub(super) fn ask_pools(
+        &mut self,
+        pools: &[PoolId],
+        what: Inspection,
+        most: usize,
+    ) -> io::Result<(Vec<Reporter>, OwnedFd)> {
+        let (done, theirs) = pipe()?;
+        let mut reporters = Vec::new();
+        for pool in pools {
+            let mut workers = self.workers.serving(*pool);
+            match what {
+                Inspection::Blame => workers.sort_by_key(|worker| Reverse(worker.private)),
+                Inspection::Loaded | Inspection::Census | Inspection::Growth => {
+                    reporters.extend(self.inspect_mold(*pool, ToMold::Inspect { what }, &theirs)?);
+                }
+            }
+            for worker in workers.into_iter().take(most) {
+                reporters.push(self.inspect_worker(*pool, worker, what, &theirs)?);
+            }
+        }
+        Ok((reporters, done))
+    }
+
+    fn inspect_worker(
+        &mut self,
+        pool: PoolId,
+        worker: ServingWorker,
+        what: Inspection,
+        done: &Fd,
+    ) -> io::Result<Reporter> {
         let ServingWorker { id, pid, mold, .. } = worker;
-        let (reporter, into) = Reporter::new(Some(id.slot), pid)?;
+        let (reporter, into) = Reporter::new(pool, Some(id.slot), pid)?;
         let mut fds = vec![into, done.clone()];
         if what == Inspection::Blame {
             fds.extend(self.memory_of(pid, mold)?);
@@ -110,7 +125,8 @@ impl Master {
         let (done, theirs) = pipe()?;
         let reporters = self.inspect_mold(serving, ToMold::Weigh { code }, &theirs)?.into_iter().collect();
         let by = Instant::now() + PATIENCE_OF_SCALES;
-        self.inspections.add(PendingInspection { client: Some(client), reporters, done, by, search_until: None });
+        let asker = ReportAsker::Client(client);
+        self.inspections.add(PendingInspection { asker, reporters, done, by, search_until: None });
         Ok(())
     }
 
@@ -118,29 +134,38 @@ impl Master {
     fn inspect_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
         let forking = self.generations.forking(serving).map(|member| (member.refork, member.pid));
         let Some((refork, pid)) = forking else { return Ok(None) };
-        let (reporter, into) = Reporter::new(None, pid)?;
+        let (reporter, into) = Reporter::new(serving, None, pid)?;
         if let Some(mold) = self.children.mold(MoldId { pool: serving, refork }) {
             mold.peer.send(order, vec![into, done.clone()]);
         }
         Ok(Some(reporter))
     }
 
-    /// Sends the reports to the client, once all processes have reported.
-    pub(super) fn answer_inspection(&mut self, client: Option<ControlClient>) {
-        let Some(inspection) = self.inspections.take(client) else { return };
+    /// Passes the reports on, once all processes have reported.
+    pub(super) fn answer_inspection(&mut self, asker: ReportAsker) {
+        let Some(inspection) = self.inspections.take(asker) else { return };
         while let Some(next) = self.inspections.next_search() {
             self.request_inspection(next, Inspection::Blame);
         }
-        let reports = inspection.reports();
-        if client.is_some() {
-            return self.answer(client, &ControlReply { reports: Some(reports), ..ControlReply::ok() });
+        match asker {
+            ReportAsker::Client(client) => {
+                let reports = Some(inspection.reports());
+                self.answer(Some(client), &ControlReply { reports, ..ControlReply::ok() });
+            }
+            ReportAsker::Survey => self.learn_late_code(inspection),
+            ReportAsker::Reload => {
+                self.learn_late_code(inspection);
+                self.read_again();
+            }
+            ReportAsker::Stop => {
+                self.learn_late_code(inspection);
+                self.begin_to_stop(StopMode::Graceful);
+            }
         }
-        self.reloads.add_preload(loaded::wanted(&reports));
-        self.read_again();
     }
 
     /// Sends incomplete reports of inspections whose timeout has passed.
     pub(super) fn enforce_inspections(&mut self, now: Instant) {
-        self.inspections.late(now).into_iter().for_each(|client| self.answer_inspection(client));
+        self.inspections.late(now).into_iter().for_each(|asker| self.answer_inspection(asker));
     }
 }

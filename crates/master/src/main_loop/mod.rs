@@ -54,6 +54,7 @@ use super::logs::Logs;
 use super::memory_grants::MemoryGrants;
 use super::monitor::{MonitorFiles, MonitorSchedule};
 use super::pool::workers::WorkerRegister;
+use super::preload::Preloads;
 use super::profiling::ProfilerSchedule;
 use super::readiness::ReadinessChecks;
 use super::refork::Reforking;
@@ -96,6 +97,7 @@ pub(super) struct Master {
     budget: WorkerBudget,
     sampling: Sampling,
     reloads: Reloads,
+    preloads: Preloads,
     refork: Reforking,
     monitor: MonitorSchedule,
     acme: AcmeSchedule,
@@ -156,6 +158,7 @@ impl Master {
             budget: WorkerBudget::new(budget::killed_by_kernel()),
             sampling: Sampling::new(now),
             reloads: Reloads::default(),
+            preloads: Preloads::default(),
             refork: Reforking::default(),
             monitor: MonitorSchedule::new(now),
             acme: AcmeSchedule::default(),
@@ -174,6 +177,7 @@ impl Master {
         };
         master.configure_budget();
         master.sizing.configure(&checked.config.pool, cores());
+        master.remember_late_code();
         master.begin_generation(checked)?;
         let error_log = master.next.attempt().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use nix::unistd::Pid;
-use wire::control::{Exit, FromMold, LateCode, PoolId, ProgramFacts, ToMold};
+use wire::control::{Exit, FromMold, PoolId, ProgramFacts, ToMold};
 
 use super::Master;
 use crate::children::{self, Mold, MoldId};
@@ -27,8 +27,7 @@ impl Master {
             Some(prepared) => prepared,
             None => children::start_mold(&opened.error, &self.origin.facts.env)?,
         };
-        // Only workers of the default pool report the code that they have loaded.
-        let preload = if id.pool == pools::DEFAULT { self.reloads.preload().clone() } else { LateCode::default() };
+        let preload = self.late_code_for(id, checked);
         mold.peer.send(ToMold::Configure { pool: id, preload }, fds);
         if checked.config.is_of_programs(id.pool) {
             for (pool, facts) in self.generations.program_facts(id.generation) {
@@ -56,7 +55,8 @@ impl Master {
     fn mold_reports(&mut self, id: MoldId, message: FromMold, fds: Vec<OwnedFd>) {
         let name = self.name_of(id.pool);
         match message {
-            FromMold::Ready { load_ms, software, activity, facts } => {
+            FromMold::Ready { load_ms, software, activity, facts, left_out } => {
+                self.note_left_out(id.pool, left_out);
                 self.send_program_facts(id.pool, facts);
                 fds.into_iter().take(1).for_each(|board| self.children.add_board(id, board.into()));
                 self.mold_ready(id, load_ms, software, activity);

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use wire::control::{LongWait, Slot};
+use wire::control::{LongWait, PoolId, Slot};
 
 use super::Master;
 use crate::children::peer::Fd;
 use crate::children::{Profiler, start_profiler};
-use crate::inspections::{PendingInspection, Reporter, pipe};
+use crate::inspections::{PendingInspection, ReportAsker, Reporter, pipe};
 use crate::sockets::control_socket::{ControlClient, ControlReply};
 use base::log;
 use profiler::{MAX_SECONDS, ToProfiler};
@@ -130,10 +130,11 @@ impl Master {
     fn request_from_profiler(&mut self, client: ControlClient, message: ToProfiler, lasts: Duration) {
         let inspection = self.running_profiler().and_then(|profiler| {
             let (done, theirs) = pipe()?;
-            let (reporter, into) = Reporter::new(None, profiler.pid.as_raw())?;
+            let (reporter, into) = Reporter::new(PoolId::default(), None, profiler.pid.as_raw())?;
             profiler.peer.send(message, vec![into, theirs]);
             let by = Instant::now() + lasts + PATIENCE;
-            Ok(PendingInspection { client: Some(client), reporters: vec![reporter], done, by, search_until: None })
+            let asker = ReportAsker::Client(client);
+            Ok(PendingInspection { asker, reporters: vec![reporter], done, by, search_until: None })
         });
         match inspection {
             Ok(inspection) => self.inspections.add(inspection),

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Instant;
 
-use wire::control::{GenerationNumber, Inspection};
+use wire::control::GenerationNumber;
 
 use super::Master;
 use super::next::{Attempt, NextConfig};
@@ -37,11 +37,7 @@ impl Master {
     fn begin_reload(&mut self) {
         log::notice("master", "reloading");
         self.announcer.notify().reloading();
-        if !self.checked.config.perl.preload {
-            return self.read_again();
-        }
-        if let Err(error) = self.inspect(None, Inspection::Loaded) {
-            log::warn("master", format_args!("PerlPreload: cannot query the code that workers have loaded: {error}"));
+        if !self.surveys_before_reload() {
             self.read_again();
         }
     }

@@ -6,6 +6,7 @@ use wire::control::{ExitReason, Slot, ToFront};
 
 use super::Master;
 use super::next::NextConfig;
+use crate::inspections::ReportAsker;
 use crate::sockets::control_socket::StopMode;
 use crate::stop::StopAction;
 use base::log;
@@ -22,6 +23,16 @@ impl Master {
 
     /// Begins the stop, or makes it harder.
     pub(super) fn stop_now(&mut self, how: StopMode) {
+        if self.inspections.take(ReportAsker::Stop).is_some() {
+            // The second request: the first one waits no longer.
+            self.begin_to_stop(StopMode::Graceful);
+        } else if how == StopMode::Graceful && self.surveys_before_stop() {
+            return;
+        }
+        self.begin_to_stop(how);
+    }
+
+    fn begin_to_stop(&mut self, how: StopMode) {
         let actions = self.stop.request(how, self.checked.config.timeouts.graceful, Instant::now());
         match actions.last() {
             Some(StopAction::Drain) => log::notice("master", "stopping gracefully"),

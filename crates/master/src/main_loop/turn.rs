@@ -10,6 +10,7 @@ use super::Master;
 use crate::children::MoldId;
 use crate::children::peer::Peer;
 use crate::front::Wait;
+use crate::inspections::ReportAsker;
 use crate::sockets::control_socket::ControlClient;
 use base::log;
 
@@ -33,8 +34,8 @@ enum Source {
     Profiler,
     Monitor,
     Acme,
-    /// The inspection of this client is complete.
-    Inspected(Option<ControlClient>),
+    /// The inspection is complete.
+    Inspected(ReportAsker),
     Certificates,
     /// A readiness check has ended.
     Check(u16),
@@ -57,7 +58,7 @@ impl Master {
                 Source::Profiler => self.read_profiler(),
                 Source::Monitor => self.read_monitor(),
                 Source::Acme => self.read_acme(A_TURN),
-                Source::Inspected(client) => self.answer_inspection(client),
+                Source::Inspected(asker) => self.answer_inspection(asker),
                 Source::Certificates => self.certificates.changed(Instant::now()),
                 Source::Check(number) => self.read_check(number),
             }
@@ -104,7 +105,7 @@ impl Master {
         watched.extend(children.monitor.iter().filter_map(|monitor| watch(Source::Monitor, &monitor.peer)));
         watched.extend(children.acme.iter().filter_map(|acme| watch(Source::Acme, &acme.peer)));
         watched.extend(self.running_checks.iter().map(|one| (Source::Check(one.number), one.done.as_fd(), read)));
-        watched.extend(self.inspections.watched().map(|(client, done)| (Source::Inspected(client), done, read)));
+        watched.extend(self.inspections.watched().map(|(asker, done)| (Source::Inspected(asker), done, read)));
         watched
     }
 
@@ -139,6 +140,7 @@ impl Master {
             self.prepared_wakes(),
             self.drain.wakes(),
             self.checks_wake(),
+            self.preloads.wakes(),
         ]
     }
 
@@ -179,6 +181,7 @@ impl Master {
         self.end_prepared(now);
         self.end_drain(now);
         self.run_checks(now);
+        self.survey_when_due(now);
         if self.pools_wake(now).is_some_and(|at| at <= now) {
             self.tend();
         }

@@ -30,7 +30,7 @@ impl HistoryFile {
         let path = match &config.monitor.history {
             HistorySetting::Off => return None,
             HistorySetting::File(path) => path.clone(),
-            HistorySetting::Auto => state_directory(config)?.join("history"),
+            HistorySetting::Auto => config.state_folder()?.join("history"),
         };
         match HistoryFile::open(&path) {
             Ok(file) => Some(file),
@@ -104,10 +104,4 @@ fn aside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".damaged-{now}"));
     path.with_file_name(name)
-}
-
-/// The first folder of systemd's `StateDirectory`.
-fn state_directory(config: &Config) -> Option<PathBuf> {
-    let (_, folders) = config.facts.env.iter().find(|(name, _)| name == "STATE_DIRECTORY")?;
-    folders.split(':').find(|folder| folder.starts_with('/')).map(PathBuf::from)
 }

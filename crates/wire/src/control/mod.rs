@@ -237,8 +237,8 @@ pub enum ToMold {
     /// limit of each worker, then the error logs of hosts.
     Configure {
         pool: PoolId,
-        /// Code to load beyond the configuration's, where it loads without an error (`PerlPreload auto`).
-        preload: LateCode,
+        /// Code to load beyond the configuration's, where it loads without harm (`PerlPreload auto`).
+        preload: PreloadOrder,
     },
     /// For the mold of CGI programs, before its first `Spawn`: what the code of another pool has set.
     ProgramFacts { pool: PoolNumber, facts: ProgramFacts },
@@ -276,6 +276,8 @@ pub enum FromMold {
         activity: usize,
         /// Facts about the loaded code, for CGI programs.
         facts: ProgramFacts,
+        /// Late code that the mold has not loaded.
+        left_out: Vec<LeftOut>,
     },
     /// A worker has become this mold and can fork. The first message of a mold that gets no `Configure`.
     Promoted {
@@ -315,23 +317,32 @@ pub struct ProgramFacts {
 /// Code that workers have loaded after the fork.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateCode {
-    /// Names in `%INC`: `LWP/UserAgent.pm`.
-    pub modules: Vec<String>,
+    /// Modules: name in `%INC` (`LWP/UserAgent.pm`) and file.
+    pub modules: Vec<(String, String)>,
     /// Registry scripts: cache key and file.
     pub scripts: Vec<(String, String)>,
 }
 
-impl LateCode {
-    /// Adds the code in `other`; duplicates are dropped.
-    pub fn add(&mut self, other: LateCode) {
-        let LateCode { modules, scripts } = other;
-        self.modules.extend(modules);
-        self.scripts.extend(scripts);
-        self.modules.sort();
-        self.modules.dedup();
-        self.scripts.sort();
-        self.scripts.dedup();
-    }
+/// Late code that a new mold is to load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreloadOrder {
+    /// Modules and scripts, sorted by their names.
+    pub code: LateCode,
+    /// Code that an earlier mold has left out. It is tried again once its file has changed.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A module or script that is not safe to load before the fork.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Name in `%INC`, or key of the script.
+    pub name: String,
+    /// Path of the file.
+    pub file: String,
+    /// Modification time of the file in nanoseconds since 1970; 0 if it could not be read.
+    pub changed: i64,
+    /// The reason, for the log: `prints to STDOUT`.
+    pub why: String,
 }
 
 /// Kinds of self-inspection of a process that runs Perl.

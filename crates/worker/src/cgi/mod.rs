@@ -69,7 +69,8 @@ pub fn run(
     let programs = Programs { locations, config, error_logs, manager, standing };
     let load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let activity = libperl::activity_address();
-    let ready = FromMold::Ready { load_ms, software: String::new(), activity, facts: Default::default() };
+    let ready =
+        FromMold::Ready { load_ms, software: String::new(), activity, facts: Default::default(), left_out: vec![] };
     master.send(&ready, &board.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>())?;
     drop(board);
     sys::outlive_master()?;

@@ -7,7 +7,6 @@ use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
 
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -24,18 +23,35 @@ use base::log;
 /// CPU time limit of a child that inspects, in seconds.
 const MAX_SECONDS: u64 = 20;
 
+/// Facts that only a worker's loop knows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoopFacts<'a> {
+    pub growth: Option<&'a Growth>,
+    /// Number of answered requests.
+    pub requests: Option<u64>,
+}
+
 /// Writes the report `what` as JSON to `into`. `with` holds the descriptors passed with the request. Errors are logged.
-pub fn report(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
+pub fn report(site: &Site, facts: LoopFacts<'_>, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
     let report = match what {
         Inspection::Loaded => {
             let module = site.perl.require_module("Cameleer::Inspection");
-            module.and_then(|()| site.perl.call_for_text(c"Cameleer::Inspection::loaded", ""))
+            let loaded = module.and_then(|()| site.perl.call_for_text(c"Cameleer::Inspection::loaded", ""));
+            loaded.map(|object| with_requests(object, facts.requests))
         }
         Inspection::Census => Ok(census(site)),
-        Inspection::Growth => Ok(growth.report()),
+        Inspection::Growth => Ok(facts.growth.map_or_else(|| "{}".to_owned(), Growth::report)),
         Inspection::Blame => return blame_pages(site, into, with),
     };
     write(report, into, what);
+}
+
+/// The JSON object with a further member, if the number is known.
+fn with_requests(object: String, requests: Option<u64>) -> String {
+    match (object.strip_prefix('{'), requests) {
+        (Some(members), Some(requests)) => format!("{{\"requests\":{requests},{members}"),
+        _ => object,
+    }
 }
 
 /// A JSON object: for each class, the number of its objects and their approximate size in bytes.
@@ -102,29 +118,9 @@ pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
     }
 }
 
-/// Loads modules and scripts that the workers of the previous mold had loaded, within a third of the time until `by`.
-pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
-    if *code == LateCode::default() {
-        return;
-    }
-    let seconds = by.saturating_duration_since(Instant::now()).as_secs() / 3;
-    let wanted = format!("{}\0{}", seconds.max(1), fields(code));
-    let loaded = site.perl.require_module("Cameleer::Advice");
-    match loaded.and_then(|()| site.perl.call_for_text(c"Cameleer::Advice::load_late", &wanted)) {
-        Ok(count) => log::notice(
-            "perl",
-            format_args!("PerlPreload: loaded {count} modules and scripts that earlier workers had loaded"),
-        ),
-        Err(error) => log::error(
-            "perl",
-            format_args!("PerlPreload: cannot load the code that earlier workers had loaded: {error}"),
-        ),
-    }
-}
-
 /// Arguments in the format of `Cameleer::Advice`.
 fn fields(code: &LateCode) -> String {
-    let modules = code.modules.iter().flat_map(|name| ["module", name, ""]);
+    let modules = code.modules.iter().flat_map(|(name, file)| ["module", name, file]);
     let scripts = code.scripts.iter().flat_map(|(key, file)| ["script", key, file]);
     modules.chain(scripts).collect::<Vec<_>>().join("\0")
 }

@@ -14,10 +14,9 @@ use wire::transport::packet_buffer;
 use super::cgi;
 use super::error_logs::StderrLogs;
 use super::forking::{Birth, Forks, Home, MasterChannel};
-use super::growth::Growth;
-use super::inspection;
+use super::inspection::{self, LoopFacts};
 use super::site::Site;
-use super::{PerlWorker, readiness, warm_up};
+use super::{PerlWorker, preload, readiness, warm_up};
 use order::{LoadOrder, MoldStart};
 use sys::Words;
 
@@ -51,7 +50,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
             return Ok(());
         }
     };
-    inspection::load_late(&site, &preload, by);
+    let left_out = preload::load(&site, preload, by);
     let load_ms = started.elapsed().as_millis() as u64;
     site.error_logs.replace(StderrLogs::new(logs)?);
     match site.config.pool.is_event() {
@@ -60,7 +59,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         false => warm_up.run(&site, generation, by),
     }
     let (software, facts) = (site.software(), site.program_facts());
-    master.send(&FromMold::Ready { load_ms, software, activity: libperl::activity_address(), facts }, &[])?;
+    master.send(&FromMold::Ready { load_ms, software, activity: libperl::activity_address(), facts, left_out }, &[])?;
     sys::outlive_master()?;
     site.before_forks();
     be_mold(master, generation, site, words.into())
@@ -114,7 +113,7 @@ impl Home for Site {
             }
             ToMold::Inspect { what } => {
                 let into = fds.next().context("the message Inspect has no descriptor for the report")?;
-                inspection::report(self, &Growth::default(), what, into, Vec::new());
+                inspection::report(self, LoopFacts::default(), what, into, Vec::new());
             }
             ToMold::Weigh { code } => {
                 let into = fds.next().context("the message Weigh has no descriptor for the report")?;

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use anyhow::{Context, bail};
 use libperl::Interpreter;
-use wire::control::{GenerationNumber, LateCode, PoolId, PoolNumber, ToMold};
+use wire::control::{GenerationNumber, PoolId, PoolNumber, PreloadOrder, ToMold};
 use wire::transport::read_configuration;
 
 use crate::forking::MasterChannel;
@@ -23,7 +23,7 @@ pub struct MoldStart {
 /// The contents of the message `Configure` beside the configuration.
 pub struct LoadOrder {
     pub generation: GenerationNumber,
-    pub preload: LateCode,
+    pub preload: PreloadOrder,
     /// Shared memory with the workers' memory limits.
     pub words: Words,
     /// The error logs of virtual hosts.
@@ -78,7 +78,7 @@ fn start(memory: OwnedFd, pool: PoolNumber) -> anyhow::Result<MoldStart> {
 
 impl LoadOrder {
     /// `fds`: the descriptors after that of the configuration.
-    fn new(pool: PoolId, preload: LateCode, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<LoadOrder> {
+    fn new(pool: PoolId, preload: PreloadOrder, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<LoadOrder> {
         let words = fds.next().context("the message Configure has no descriptor of the memory limits")?;
         Ok(LoadOrder { generation: pool.generation, preload, words: sys::map_words(&words)?, logs: fds.collect() })
     }

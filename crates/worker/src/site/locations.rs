@@ -127,6 +127,12 @@ impl Locations {
         Ok(self.config.settings_of(&self.applied(key)?, key.script).pool)
     }
 
+    /// The handler of a file at this location. Loads no code.
+    pub fn handler_of(&self, key: &LocationKey, file: &[u8]) -> Result<Handler, String> {
+        let settings = self.config.settings_of(&self.applied(key)?, key.script);
+        Ok(handler_of_file(&self.config, &settings, file).unwrap_or(settings.handler))
+    }
+
     fn applied(&self, key: &LocationKey) -> Result<Applied, String> {
         let files = htaccess::files(&self.config, key).map_err(|error| error.to_string())?;
         let mut applied = Applied { sections: key.sections.clone(), files };

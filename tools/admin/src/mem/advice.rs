@@ -201,6 +201,10 @@ sub preload {
 
 sub script {
     my ( $uri, $file ) = @_;
+    if ( $uri =~ /\\A(ModPerl::\\w+) (.*)/s ) {
+        require ModPerl::RegistryLoader;
+        return ModPerl::RegistryLoader->new( package => $1 )->handler( $2, $file );
+    }
     require Apache::RegistryLoader;
     Apache::RegistryLoader->new->handler( $uri, $file );
     return;

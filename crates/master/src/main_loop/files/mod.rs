@@ -1,6 +1,7 @@
-//! Logs and certificates that are renewed while the server runs.
+//! Files of the running server: logs and certificates that are renewed, the list of late code.
 
 mod acme;
+mod preload;
 
 use std::rc::Rc;
 use std::time::Instant;

@@ -1,0 +1,133 @@
+//! `PerlPreload auto`: workers are asked for the code that they have loaded since the fork, and the list is stored for
+//! the next start.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use wire::control::{Inspection, LeftOut, PoolId, PreloadOrder};
+
+use crate::configuration::{CheckedConfig, CodeError, ConfigInput, ConfigOrigin};
+use crate::inspections::{PendingInspection, ReportAsker};
+use crate::loaded;
+use crate::main_loop::Master;
+use crate::preload_file;
+use base::log;
+
+/// A worker that is busy for longer is not asked: a reload and a stop wait for the answers.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum number of workers of a pool that are asked from time to time. To answer, each loads a module.
+const FEW: usize = 8;
+/// The same where all leave afterwards.
+const MANY: usize = 100;
+
+impl Master {
+    /// Takes the list of the last run.
+    pub(in crate::main_loop) fn remember_late_code(&mut self) {
+        let Some(path) = self.checked.config.preload_file() else { return };
+        match preload_file::take(&path, &identity(&self.origin)) {
+            Ok(lists) => self.preloads.remember(lists),
+            Err(why) => {
+                log::warn("master", format_args!("PerlPreload: {} is ignored: {why}", path.display()));
+            }
+        }
+    }
+
+    /// The code that a new mold loads beyond the configuration's.
+    pub(in crate::main_loop) fn late_code_for(&self, id: PoolId, checked: &CheckedConfig) -> PreloadOrder {
+        let config = &checked.config;
+        match config.perl.preload && !config.is_of_programs(id.pool) {
+            true => self.preloads.order(config.pool_name(id.pool)),
+            false => PreloadOrder::default(),
+        }
+    }
+
+    /// A mold has loaded its code, but not this.
+    pub(in crate::main_loop) fn note_left_out(&mut self, id: PoolId, left_out: Vec<LeftOut>) {
+        if let Some(generation) = self.generations.get(id.generation) {
+            self.preloads.note_left_out(generation.config.config.pool_name(id.pool), left_out);
+        }
+    }
+
+    /// A generation serves: what it has learnt at its start is stored.
+    pub(in crate::main_loop) fn begin_surveys(&mut self) {
+        if self.checked.config.preload_file().is_some() {
+            self.preloads.begin_surveys(Instant::now());
+            self.save_late_code();
+        }
+    }
+
+    /// Asks some workers, if it is time.
+    pub(in crate::main_loop) fn survey_when_due(&mut self, now: Instant) {
+        if self.preloads.is_survey_due(now)
+            && self.serves()
+            && let Err(error) = self.survey(ReportAsker::Survey, FEW)
+        {
+            log::warn("master", format_args!("PerlPreload: cannot query the code that workers have loaded: {error}"));
+        }
+    }
+
+    /// Asks the workers before they are replaced by others. Returns whether the reload waits for the answers.
+    pub(in crate::main_loop) fn surveys_before_reload(&mut self) -> bool {
+        self.checked.config.perl.preload && self.survey_or_warn(ReportAsker::Reload)
+    }
+
+    /// Asks the workers before they leave. Returns whether the stop waits for the answers.
+    pub(in crate::main_loop) fn surveys_before_stop(&mut self) -> bool {
+        self.serves() && self.checked.config.preload_file().is_some() && self.survey_or_warn(ReportAsker::Stop)
+    }
+
+    fn survey_or_warn(&mut self, asker: ReportAsker) -> bool {
+        let begun = self.survey(asker, MANY);
+        if let Err(error) = &begun {
+            log::warn("master", format_args!("PerlPreload: cannot query the code that workers have loaded: {error}"));
+        }
+        begun.is_ok()
+    }
+
+    fn survey(&mut self, asker: ReportAsker, most: usize) -> io::Result<()> {
+        let config = self.checked.clone();
+        let pools = self.generations.serving_pools();
+        let pools: Vec<PoolId> = pools.into_iter().filter(|id| !config.config.is_of_programs(id.pool)).collect();
+        let (reporters, done) = self.ask_pools(&pools, Inspection::Loaded, most)?;
+        let by = Instant::now() + PATIENCE;
+        self.inspections.add(PendingInspection { asker, reporters, done, by, search_until: None });
+        Ok(())
+    }
+
+    /// Adds the code of the reports to the lists.
+    pub(in crate::main_loop) fn learn_late_code(&mut self, inspection: PendingInspection) {
+        for (id, reports) in inspection.reports_by_pool() {
+            if let Some(generation) = self.generations.get(id.generation) {
+                let name = generation.config.config.pool_name(id.pool).to_owned();
+                self.preloads.learn(&name, loaded::wanted(&reports));
+            }
+        }
+        self.save_late_code();
+    }
+
+    fn save_late_code(&self) {
+        let Some(path) = self.checked.config.preload_file() else { return };
+        if let Err(error) = preload_file::save(&path, &identity(&self.origin), self.preloads.lists()) {
+            let why = "the code that workers load is not stored for the next start";
+            log::warn("master", format_args!("PerlPreload: {}: {why}: {error}", path.display()));
+        }
+    }
+
+    /// A generation could not start. Returns whether late code may be the reason; it is no longer loaded then.
+    pub(in crate::main_loop) fn forgets_late_code(&mut self, error: &anyhow::Error) -> bool {
+        let is_suspect = error.downcast_ref::<CodeError>().is_none() && self.preloads.forget();
+        if is_suspect {
+            let why = "the code that earlier workers had loaded is no longer loaded before the fork";
+            log::error("master", format_args!("PerlPreload: a start with it failed: {error:#}; {why}"));
+        }
+        is_suspect
+    }
+}
+
+/// Name of the configuration among others of this machine: the path of the file, or the directives.
+fn identity(origin: &ConfigOrigin) -> String {
+    match &origin.from {
+        ConfigInput::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string(),
+        ConfigInput::Options(all) => all.iter().map(|text| text.directives.as_str()).collect(),
+    }
+}

@@ -1,0 +1,157 @@
+//! `PerlPreload auto`: the mold loads code that workers of earlier molds loaded after the fork, so that its workers
+//! share it. A child of the mold tries the code first: code that fails, or changes its process in another way than by
+//! subs and variables, is left out.
+
+mod scripts;
+mod trial;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant};
+
+use wire::control::{LateCode, LeftOut, PreloadOrder};
+
+use super::site::Site;
+use base::{log, printable};
+use trial::{Trial, TrialKind, Verdict};
+
+/// Maximum time for one piece of code in a trial.
+const MAX_LOAD: Duration = Duration::from_secs(5);
+/// Maximum number of trials: each leaves out more code than the one before.
+const MAX_TRIALS: usize = 20;
+/// Maximum number of names in a line of the log.
+const MAX_NAMES: usize = 10;
+/// Maximum length of a reason in bytes.
+const MAX_WHY: usize = 200;
+
+/// A module or a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    /// `module` or `script`, for Perl.
+    kind: &'static str,
+    name: String,
+    file: String,
+}
+
+impl Piece {
+    fn fields(&self) -> [&str; 3] {
+        [self.kind, &self.name, &self.file]
+    }
+
+    fn left_out(&self, why: &str) -> LeftOut {
+        let why = printable::line(why.trim_end());
+        let end = (0..=MAX_WHY.min(why.len())).rev().find(|at| why.is_char_boundary(*at)).unwrap_or(0);
+        let changed = changed(&self.file);
+        LeftOut { name: self.name.clone(), file: self.file.clone(), changed, why: why.get(..end).unwrap_or("").into() }
+    }
+}
+
+/// Modification time of a file in nanoseconds; 0 if it cannot be read.
+fn changed(file: &str) -> i64 {
+    fs::metadata(file).map_or(0, |about| about.mtime().saturating_mul(1_000_000_000).saturating_add(about.mtime_nsec()))
+}
+
+/// Loads the code that is safe, within a third of the time until `by`. Returns the code that is left out.
+pub fn load(site: &Site, order: PreloadOrder, by: Instant) -> Vec<LeftOut> {
+    let PreloadOrder { code, left_out: mut known } = order;
+    known.retain(|one| changed(&one.file) == one.changed);
+    let is_known = |piece: &Piece| known.iter().any(|one| one.name == piece.name && one.file == piece.file);
+    let wanted: Vec<Piece> = pieces(site, code).into_iter().filter(|piece| !is_known(piece)).collect();
+    if wanted.is_empty() {
+        return known;
+    }
+    let until = Instant::now() + by.saturating_duration_since(Instant::now()) / 3;
+    match select(site, wanted, until) {
+        Ok(Selection { safe, left_out }) => {
+            load_safe(site, &safe);
+            log_left_out(&left_out);
+            known.extend(left_out);
+        }
+        Err(error) => log::error(
+            "perl",
+            format_args!(
+                "PerlPreload: code that earlier workers had loaded cannot be tried: {error}; none of it is loaded"
+            ),
+        ),
+    }
+    known
+}
+
+/// The pieces in the order in which they are loaded. A module comes before those below its name, which it may load
+/// itself; some of them cannot be loaded alone.
+fn pieces(site: &Site, code: LateCode) -> Vec<Piece> {
+    let LateCode { mut modules, scripts } = code;
+    modules.sort_by_cached_key(|(name, _)| (name.matches('/').count(), name.clone()));
+    let modules = modules.into_iter().map(|(name, file)| Piece { kind: "module", name, file });
+    let scripts = scripts.into_iter().filter(|(key, file)| scripts::is_configured(site, key, file));
+    let scripts = scripts.map(|(name, file)| Piece { kind: "script", name, file });
+    let is_fit =
+        |piece: &Piece| piece.file.starts_with('/') && piece.fields().iter().all(|field| !field.contains('\0'));
+    modules.chain(scripts).filter(is_fit).collect()
+}
+
+struct Selection {
+    safe: Vec<Piece>,
+    left_out: Vec<LeftOut>,
+}
+
+/// Finds the pieces that are safe together. Code that was left out may have loaded other code, so what remains is tried
+/// again.
+fn select(site: &Site, mut safe: Vec<Piece>, until: Instant) -> io::Result<Selection> {
+    let (mut left_out, mut kind) = (Vec::new(), TrialKind::Effects);
+    for _ in 0..MAX_TRIALS {
+        let Trial { verdicts, reads_pid, is_complete } = trial::of(&site.perl, &safe, kind, until)?;
+        let is_settled = is_complete && verdicts.iter().all(Verdict::leaves_nothing);
+        let all = std::mem::take(&mut safe);
+        let mut verdicts = verdicts.into_iter();
+        for piece in all {
+            match verdicts.next().and_then(Verdict::refusal) {
+                Some(why) => left_out.push(piece.left_out(&why)),
+                None => safe.push(piece),
+            }
+        }
+        kind = match kind {
+            _ if safe.is_empty() => return Ok(Selection { safe, left_out }),
+            TrialKind::Effects if is_settled && reads_pid => TrialKind::StoredPids,
+            _ if is_settled => return Ok(Selection { safe, left_out }),
+            _ => TrialKind::Effects,
+        };
+    }
+    Err(io::Error::other("too many pieces of it are not safe to load before the fork"))
+}
+
+fn load_safe(site: &Site, safe: &[Piece]) {
+    let fields: Vec<&str> = safe.iter().flat_map(Piece::fields).collect();
+    if fields.is_empty() {
+        return;
+    }
+    match site.perl.call_for_text(c"Cameleer::Preload::load", &fields.join("\0")) {
+        Ok(answer) => {
+            let (count, bytes) = answer.split_once(' ').unwrap_or((&answer, "0"));
+            let megabytes = bytes.parse().unwrap_or(0.0_f64) / f64::from(1 << 20);
+            let line = format_args!(
+                "PerlPreload: loaded {count} modules and scripts that earlier workers had loaded: \
+                 {megabytes:.1} MB, which workers share instead of each having its own"
+            );
+            log::notice("perl", line);
+        }
+        Err(error) => log::error(
+            "perl",
+            format_args!("PerlPreload: cannot load the code that earlier workers had loaded: {error}"),
+        ),
+    }
+}
+
+fn log_left_out(left_out: &[LeftOut]) {
+    if left_out.is_empty() {
+        return;
+    }
+    let shown = left_out.iter().take(MAX_NAMES).map(|one| format!("{} ({})", printable::line(&one.name), one.why));
+    let more = match left_out.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    let line = format_args!("PerlPreload: left out: {}{more}", shown.collect::<Vec<_>>().join(", "));
+    log::notice("perl", line);
+}

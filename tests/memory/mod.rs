@@ -15,6 +15,8 @@ mod leaks;
 mod out_of_memory;
 /// Huge pages, and pages merged by the kernel.
 mod pages;
+/// Code of the last run, loaded before the fork.
+mod preload;
 /// Memory growth by path.
 mod urls;
 /// Verification against the memory that the machine regains.

@@ -102,7 +102,7 @@ impl DevelopedProgram {
             What::Site(file) => format!("{SCRIPT_IN_PAGES}Include {}\n", quoted(file)),
         };
         text += &self.own_directives();
-        text += &format!("PerlPrepare \"{}\"\n", self.prepared());
+        text += &format!("PerlPreload off\nPerlPrepare \"{}\"\n", self.prepared());
         text += &format!("ProxyPass {PREFIX} \"unix:{}|http://localhost{PREFIX}\"\n", self.socket());
         self.replace(&text)
     }

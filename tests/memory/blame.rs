@@ -101,3 +101,22 @@ fn two_searches_at_once_both_find_all_pages() {
         }
     });
 }
+
+#[test]
+fn all_private_memory_is_named_by_the_kind_of_its_mapping() {
+    let server = serve();
+    server.get("/keep").is(200);
+    let blame = eventually("both workers have no request, and are asked", || {
+        let output = server.control(["mem", "--blame", "--json"]).succeeded();
+        let blame: Value = serde_json::from_str(&output.out).expect("JSON");
+        (blame["asked"] == 2).then_some(blame)
+    });
+    let kinds = blame["kinds"].as_object().expect("an object");
+    let bytes = |kind: &str| kinds.get(kind).and_then(Value::as_u64).unwrap_or(0);
+    let process = bytes("heap") + bytes("anonymous memory");
+    assert!(process > 2_000_000, "the page of 3 MB: {kinds:?}");
+    assert!(bytes("page tables") > 0 && bytes("stacks in the kernel") == 2 * 16 * 1024, "{kinds:?}");
+    assert!(kinds.keys().any(|kind| kind.starts_with("data of ")), "{kinds:?}");
+    let table = server.control(["mem", "--blame"]).succeeded().out;
+    assert!(table.contains("kind of mapping") && table.contains("  page tables\n"), "{table}");
+}

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::MemorySizes;
 use super::available::{self, Available};
 use super::kernel_file::text;
+use super::kinds::{self, PrivateKinds};
 use super::sizes::value;
 
 /// Paths of the kernel's files.
@@ -30,6 +31,11 @@ impl Machine {
     pub fn sizes(&self, pid: i32) -> Option<MemorySizes> {
         let rollup = self.read(pid, "smaps_rollup")?;
         MemorySizes::parse(&rollup, &self.read(pid, "status").unwrap_or_default())
+    }
+
+    /// Private memory of a process by the kind of its mappings. `None` if it has ended, or cannot be read.
+    pub fn private_kinds(&self, pid: i32) -> Option<PrivateKinds> {
+        Some(kinds::private_kinds(&self.read(pid, "smaps")?, &self.read(pid, "status")?))
     }
 
     /// Children of a process that were not reaped. Empty if the kernel does not report them.

@@ -6,12 +6,14 @@
 mod available;
 mod formulas;
 mod kernel_file;
+mod kinds;
 mod machine;
 mod sizes;
 mod workers;
 
 pub use available::{Available, MemoryBound};
 pub use formulas::{max_clients, real_memory_with_largest_share, real_memory_with_parent};
+pub use kinds::PrivateKinds;
 pub use machine::Machine;
 pub use sizes::MemorySizes;
 pub use workers::{Measured, growth_per_thousand, more_that_fit, one_more};

@@ -1,5 +1,6 @@
 //! `cameleer mem --blame`: the variables, subs and packages on pages that workers no longer share with their mold.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -7,6 +8,7 @@ use serde::Serialize;
 use wire::control::Inspection;
 
 use base::printable;
+use machine::memory::{Machine, PrivateKinds};
 use master::sockets::control_socket::SelfReport;
 use toolkit::client::Server;
 use toolkit::units::size;
@@ -27,6 +29,8 @@ pub struct Blame {
     /// Private memory of these workers, in bytes.
     private: u64,
     owners: Vec<Owner>,
+    /// Private memory by kind of mapping, files and kernel memory included, in bytes: sums over these workers.
+    kinds: PrivateKinds,
 }
 
 /// An owner, with bytes of private pages in all workers.
@@ -52,7 +56,9 @@ impl Blame {
         let reports = server.inspect(Inspection::Blame)?;
         let workers: Vec<PagesByOwner> = reports.iter().filter_map(SelfReport::read).collect();
         let silent = reports.len() - workers.len();
-        Ok(Blame { silent, ..Blame::by(&workers) })
+        let answered = reports.iter().filter(|one| one.read::<PagesByOwner>().is_some());
+        let kinds = sum(answered.filter_map(|one| Machine::default().private_kinds(one.pid)));
+        Ok(Blame { silent, kinds, ..Blame::by(&workers) })
     }
 
     fn by(workers: &[PagesByOwner]) -> Blame {
@@ -64,10 +70,20 @@ impl Blame {
         }
         let mut owners: Vec<Owner> =
             all.into_iter().map(|(name, (workers, sums))| owner(name, workers, sums)).collect();
-        owners.sort_by_key(|owner| std::cmp::Reverse(owner.private));
+        owners.sort_by_key(|owner| Reverse(owner.private));
         let private = owners.iter().fold(0_u64, |sum, owner| sum.saturating_add(owner.private));
-        Blame { asked: workers.len(), silent: 0, private, owners }
+        Blame { asked: workers.len(), silent: 0, private, owners, kinds: PrivateKinds::new() }
     }
+}
+
+fn sum(all: impl Iterator<Item = PrivateKinds>) -> PrivateKinds {
+    all.fold(PrivateKinds::new(), |mut sums, kinds| {
+        for (kind, bytes) in kinds {
+            let sum = sums.entry(kind).or_default();
+            *sum = sum.saturating_add(bytes);
+        }
+        sums
+    })
 }
 
 fn owner(name: &str, workers: u64, sizes: [u64; 4]) -> Owner {
@@ -77,7 +93,7 @@ fn owner(name: &str, workers: u64, sizes: [u64; 4]) -> Owner {
 }
 
 pub fn table(blame: &Blame) -> String {
-    let Blame { asked, silent, private, owners } = blame;
+    let Blame { asked, silent, private, owners, kinds } = blame;
     let mut text = format!("{asked} idle workers have {} of unshared memory\n", size(*private));
     if *silent > 0 {
         let _ = writeln!(text, "{silent} more did not answer in time");
@@ -92,6 +108,14 @@ pub fn table(blame: &Blame) -> String {
     }
     if owners.len() > SHOWN {
         let _ = writeln!(text, "and {} more; --json lists all", owners.len() - SHOWN);
+    }
+    let mut kinds: Vec<(&String, &u64)> = kinds.iter().filter(|(_, bytes)| **bytes > 0).collect();
+    kinds.sort_by_key(|(_, bytes)| Reverse(**bytes));
+    if !kinds.is_empty() {
+        text.push_str("\n private  kind of mapping, files and kernel memory included\n");
+    }
+    for (kind, bytes) in kinds.into_iter().take(SHOWN) {
+        let _ = writeln!(text, "{:>8}  {}", size(*bytes), printable::line(kind));
     }
     text.push_str(
         "\nnew       came after the fork: load or build it in the mold\n\

@@ -67,3 +67,28 @@ fn the_advice_reports_workers_that_end_after_few_requests() {
     until("the advice appears", || find(&advice(&server, "0"), "recycled").is_some());
     assert_eq!(load.failures(), Vec::<String>::new());
 }
+
+#[test]
+fn advice_and_status_name_what_a_refork_would_save() {
+    let app = "sub { $My::table ||= [map { \"entry $_\" } 1 .. 60_000]; require Text::Abbrev; [200, [], ['ok']] }";
+    let server = Site::new().file("app.psgi", app).serve("<Location />\nPsgiApp app.psgi\n</Location>");
+    let load = Load::start(&server, 4, "/table", |answer| answer.status == 200);
+    load.until_answered(400);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    until("the advice appears", || {
+        let given = advice(&server, "0");
+        find(&given, "refork").is_some_and(|one| {
+            let evidence = one["evidence"].as_str().expect("a sentence");
+            evidence.contains("would save about ")
+                && evidence.contains("Text::Abbrev")
+                && one["change"] == "Refork auto"
+        })
+    });
+    let status = server.control(["status"]).succeeded().out;
+    let line = status.lines().find(|line| line.starts_with("refork would save about ")).expect("a line");
+    assert!(line.ends_with("(Refork auto); cameleer advise names what it shares"), "{line}");
+    assert!(server.status()["memory"]["refork_saves"].as_u64() > Some(1 << 20), "{:?}", server.status()["memory"]);
+    server.site.configure("Refork auto\n<Location />\nPsgiApp app.psgi\n</Location>");
+    server.reload().succeeded();
+    assert!(server.status()["memory"]["refork_saves"].is_null(), "it is on");
+}

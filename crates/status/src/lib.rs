@@ -180,6 +180,9 @@ pub struct MemoryStatus {
     pub budget: Option<u64>,
     /// Bytes that count against the budget.
     pub used: Option<u64>,
+    /// Bytes of the workers' private memory that `Refork auto` would save, where it is off and that is worth it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refork_saves: Option<u64>,
     /// Last measurements of workers, molds and the front, by process id.
     pub processes: BTreeMap<i32, MemorySizes>,
 }

@@ -48,7 +48,8 @@ impl Master {
     pub(super) fn memory_status(&self) -> MemoryStatus {
         let workers = self.workers.iter().filter_map(|(_, worker)| Some((worker.pid?, worker.sizes?)));
         let used = self.plan().map(|plan| plan.total());
-        MemoryStatus { budget: self.budget.bytes(), used, processes: workers.chain(self.budget.others()).collect() }
+        let processes = workers.chain(self.budget.others()).collect();
+        MemoryStatus { budget: self.budget.bytes(), used, refork_saves: self.refork_would_save(), processes }
     }
 
     /// Applies new measurements: writes the limit of each worker, and asks the largest one to leave if memory use

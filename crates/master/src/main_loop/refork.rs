@@ -3,15 +3,19 @@
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
-use wire::control::{ExitReason, FromMold, FrontStatus, ToFront, WorkerId};
+use wire::control::{ExitReason, FromMold, FrontStatus, PoolId, ToFront, WorkerId};
 
 use super::Master;
+use crate::budget::WorkerBudget;
 use crate::children::ChildProcess;
 use crate::children::peer::Peer;
 use crate::children::process::is_our_child;
+use crate::generation::MoldPool;
+use crate::pool::workers::WorkerRegister;
 use crate::refork::{ReforkAction, ReforkView};
 use crate::sockets::control_socket::{ControlClient, ControlReply};
 use base::log;
+use config::budget::ReforkWhen;
 
 impl Master {
     /// URG, or `cameleer refork` by `client`.
@@ -41,11 +45,10 @@ impl Master {
         }
         let checked = self.checked.clone();
         for id in self.generations.serving_pools() {
+            let (workers, budget) = (&self.workers, &self.budget);
             let Some(pool) = self.generations.pool(id) else { continue };
-            let memory_of = |pid| self.budget.memory_of(pid).map(|sizes| sizes.rss);
-            let mold = pool.molds.forking().map(|member| (member.refork, memory_of(member.pid)));
-            let (pool, reforks, workers) = (id, pool.reforks, &self.workers);
-            let view = ReforkView { pool, reforks, mold, workers };
+            let view = view_of(id, pool, workers, budget);
+            let reforks = view.reforks;
             let judgement = self.refork.is_due(&checked.config.pool_of(id.pool).refork, &view);
             if let Some(saved) = judgement.saved {
                 let pays = match judgement.does_not_pay() {
@@ -61,6 +64,19 @@ impl Master {
                 return self.do_refork(action);
             }
         }
+    }
+
+    /// Bytes that reforks would save in pools where `Refork` is off.
+    pub(super) fn refork_would_save(&self) -> Option<u64> {
+        let config = &self.checked.config;
+        let saved = self.generations.serving_pools().into_iter().filter_map(|id| {
+            let settings = config.pool_of(id.pool);
+            let is_able = !settings.is_event() && !config.is_of_programs(id.pool);
+            let is_off = settings.refork == ReforkWhen::Off;
+            let pool = self.generations.pool(id).filter(|_| is_able && is_off)?;
+            view_of(id, pool, &self.workers, &self.budget).would_save()
+        });
+        saved.reduce(u64::saturating_add)
     }
 
     pub(super) fn choose_candidate(&mut self, status: &FrontStatus) {
@@ -158,4 +174,11 @@ impl Master {
         let answer = result.map_or_else(ControlReply::failed, |()| ControlReply::ok());
         clients.iter().for_each(|client| self.answer(Some(*client), &answer));
     }
+}
+
+/// A pool as [`ReforkView`] shows it.
+fn view_of<'a>(id: PoolId, pool: &MoldPool, workers: &'a WorkerRegister, budget: &WorkerBudget) -> ReforkView<'a> {
+    let memory_of = |pid| budget.memory_of(pid).map(|sizes| sizes.rss);
+    let mold = pool.molds.forking().map(|member| (member.refork, memory_of(member.pid)));
+    ReforkView { pool: id, reforks: pool.reforks, mold, workers }
 }

@@ -7,6 +7,9 @@ const REQUESTS: u64 = 50;
 const PART: u64 = 20;
 /// Minimum private memory of all workers together, in bytes.
 const WORTH_IT: u64 = 4 << 20;
+/// Private memory that a worker of a mold that was a worker has for itself after some hundred requests, in bytes:
+/// docs/memory.md has the measurement.
+const OF_ITS_OWN: u64 = 1 << 20;
 /// Minimum savings of a refork in percent of the private memory; below it no further refork follows.
 const MIN_GAIN: u64 = 10;
 
@@ -52,6 +55,18 @@ impl Mean {
         let private = workers.iter().map(|(_, private)| private).sum::<u64>().checked_div(count)?;
         Some(Mean { requests, private })
     }
+
+    /// Whether the private memory of that many workers of a mold of `mold` bytes is worth a refork, after `reforks`.
+    pub fn is_worth_it(self, workers: u64, mold: u64, reforks: u32) -> bool {
+        let private = self.private.saturating_mul(workers);
+        let is_much = private >= WORTH_IT && private.saturating_mul(100) >= mold.saturating_add(private) * PART;
+        is_much && self.requests >= REQUESTS << reforks.min(16)
+    }
+
+    /// Bytes that a refork of that many workers would save: their memory is then there once, in the mold.
+    pub fn would_save(self, workers: u64) -> u64 {
+        self.private.saturating_sub(OF_ITS_OWN).saturating_mul(workers.saturating_sub(1))
+    }
 }
 
 impl AutoRefork {
@@ -74,9 +89,7 @@ impl AutoRefork {
     }
 
     fn is_due(&self, now: Mean, workers: u64, mold: u64, reforks: u32) -> bool {
-        let private = now.private * workers;
-        let is_much = private >= WORTH_IT && private * 100 >= (mold + private) * PART;
-        is_much && !self.is_over && self.before.is_none() && now.requests >= REQUESTS << reforks.min(16)
+        !self.is_over && self.before.is_none() && now.is_worth_it(workers, mold, reforks)
     }
 }
 
@@ -98,6 +111,13 @@ mod tests {
         assert!(!auto.is_due(mean(99, 20), 4, 60 * MB, 1), "the second time takes twice as many");
         assert!(!auto.is_due(mean(50, 3), 4, 60 * MB, 0), "most is shared");
         assert!(!auto.is_due(mean(50, 1), 2, MB, 0), "nothing to speak of");
+    }
+
+    #[test]
+    fn a_refork_saves_the_memory_of_all_workers_but_one() {
+        assert_eq!(mean(50, 21).would_save(4), 60 * MB);
+        assert_eq!(mean(50, 21).would_save(1), 0, "one worker shares with nobody");
+        assert_eq!(mean(50, 0).would_save(4), 0);
     }
 
     #[test]

@@ -28,6 +28,13 @@ impl ReforkView<'_> {
         let measured: Vec<_> = of_it.filter_map(|(_, worker)| Some((worker.requests, worker.sizes?.private))).collect();
         Some((Mean::of(&measured)?, measured.len() as u64, rss?))
     }
+
+    /// Bytes that a refork would save, if that is worth it.
+    pub fn would_save(&self) -> Option<u64> {
+        let (mean, workers, mold) = self.measured()?;
+        let saved = mean.would_save(workers);
+        (saved > 0 && mean.is_worth_it(workers, mold, self.reforks)).then_some(saved)
+    }
 }
 
 impl Reforking {

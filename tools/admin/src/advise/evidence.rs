@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use wire::control::{FrontStatus, WorkerState, WorkerStatus};
 
+use super::shared::ReforkEvidence;
 use crate::mem::report::MemorySnapshot;
 use compat::programs::Programs;
 use config::Directive;
@@ -42,6 +43,8 @@ pub struct AdviceEvidence {
     pub tree: Vec<Directive>,
     /// CGI programs of the configuration.
     pub programs: Programs,
+    /// What a refork would share; only if it is worth it.
+    pub refork: ReforkEvidence,
 }
 
 impl AdviceEvidence {
@@ -69,6 +72,7 @@ impl AdviceEvidence {
             stacks: full(&last).then(|| stacks(server)).flatten(),
             tree,
             programs,
+            refork: last.memory.refork_saves.map(|_| ReforkEvidence::gather(server)).unwrap_or_default(),
             first,
             first_usages,
             last,
@@ -149,5 +153,40 @@ fn shortest_busy(status: &ServerStatus) -> f64 {
     match full(status) {
         true => busy.map(|worker| worker.since_ms).min().unwrap_or(0) as f64 / 1e3,
         false => 0.0,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::mem::report::tests::Simulated;
+
+    pub fn worker(slot: u32, request: &str) -> WorkerStatus {
+        let state = if request.is_empty() { WorkerState::Idle } else { WorkerState::Busy };
+        WorkerStatus { slot, pid: -1, state, request: request.to_owned(), since_ms: 14_000, ..WorkerStatus::default() }
+    }
+
+    /// A server without problems; `change` adds one.
+    pub fn evidence(change: impl FnOnce(&mut ServerStatus, &mut FrontStatus)) -> AdviceEvidence {
+        let mut status = ServerStatus { max_clients: 2, ..ServerStatus::default() };
+        let workers = vec![worker(0, ""), worker(1, "")];
+        let mut front = FrontStatus { requests: 1000, worker_requests: 1000, workers, ..FrontStatus::default() };
+        change(&mut status, &mut front);
+        status.front = Some(front);
+        let mut memory = Simulated::new("advise").report();
+        memory.processes.clear();
+        AdviceEvidence {
+            first: status.clone(),
+            first_usages: Usages::default(),
+            last: status,
+            last_usages: Usages::default(),
+            full: 0.0,
+            seconds: 0.0,
+            memory,
+            stacks: None,
+            tree: Vec::new(),
+            programs: Programs::default(),
+            refork: ReforkEvidence::default(),
+        }
     }
 }

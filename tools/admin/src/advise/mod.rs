@@ -1,7 +1,10 @@
 //! `cameleer advise`: configuration changes for a running server, as sentences with evidence and directives.
 
 mod evidence;
+mod refork;
 mod rules;
+mod sentence;
+mod shared;
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,7 +14,8 @@ use serde::Serialize;
 
 use base::printable;
 use evidence::AdviceEvidence;
-use rules::{Advice, RULES};
+use rules::RULES;
+use sentence::Advice;
 use toolkit::client::ServerChoice;
 use toolkit::print;
 

@@ -2,27 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use wire::control::ExitReason;
 
 use super::evidence::AdviceEvidence;
+use super::refork::refork;
+use super::sentence::{Advice, advice};
 use crate::mem::report::ProcessRole;
 use compat::programs::CgiProgram;
 use config::program::CgiMode;
 use toolkit::units::size;
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Advice {
-    pub rule: &'static str,
-    /// The problem and the remedy, as a sentence.
-    #[serde(rename = "says")]
-    pub sentence: String,
-    /// The measured values.
-    pub evidence: String,
-    /// The configuration line to write, if the remedy is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub change: Option<String>,
-}
 
 /// Checks one aspect.
 pub type AdviceRule = fn(&AdviceEvidence) -> Option<Advice>;
@@ -38,6 +26,7 @@ pub const RULES: &[(&str, AdviceRule)] = &[
     ("memory for all workers", memory),
     ("workers that grow", growth),
     ("memory that workers share", sharing),
+    ("memory that a refork would share", refork),
     ("HostnameLookups", hostname_lookups),
     ("KeepAlive", keep_alive),
     ("CgiMode", cgi_mode),
@@ -192,7 +181,8 @@ fn sharing(evidence: &AdviceEvidence) -> Option<Advice> {
     let mut parts: Vec<f64> = evidence.memory.all(ProcessRole::Worker).filter_map(|worker| worker.of_mold).collect();
     parts.sort_by(f64::total_cmp);
     let median = *parts.get(parts.len() / 2)?;
-    (median < HALF).then(|| {
+    let is_named_by_refork = evidence.last.memory.refork_saves.is_some();
+    (median < HALF && !is_named_by_refork).then(|| {
         let seen = format!("half of the workers share at most {:.0} % of the mold", median * 100.0);
         let sentence =
             "Workers share little of the memory loaded before the fork: refork from a worker that has served";
@@ -246,47 +236,14 @@ fn cgi_mode(evidence: &AdviceEvidence) -> Option<Advice> {
     Some(advice("cgi-mode", sentence, seen, Some("CgiMode fork".to_owned())))
 }
 
-fn advice(rule: &'static str, sentence: &str, evidence: String, change: Option<String>) -> Advice {
-    Advice { rule, sentence: sentence.to_owned(), evidence, change }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advise::evidence::tests::{evidence, worker};
     use crate::mem::report::tests::Simulated;
-    use compat::programs::Programs;
     use config::{At, Directive};
     use profiler::{PerlStack, RequestProfile, StackCode, StackFrame, StackProfile};
-    use status::{ServerStatus, Usages};
-    use wire::control::{FrontStatus, Quantiles, WorkerState, WorkerStatus};
-
-    fn worker(slot: u32, request: &str) -> WorkerStatus {
-        let state = if request.is_empty() { WorkerState::Idle } else { WorkerState::Busy };
-        WorkerStatus { slot, pid: -1, state, request: request.to_owned(), since_ms: 14_000, ..WorkerStatus::default() }
-    }
-
-    /// A server without problems; `change` adds one.
-    fn evidence(change: impl FnOnce(&mut ServerStatus, &mut FrontStatus)) -> AdviceEvidence {
-        let mut status = ServerStatus { max_clients: 2, ..ServerStatus::default() };
-        let workers = vec![worker(0, ""), worker(1, "")];
-        let mut front = FrontStatus { requests: 1000, worker_requests: 1000, workers, ..FrontStatus::default() };
-        change(&mut status, &mut front);
-        status.front = Some(front);
-        let mut memory = Simulated::new("advise").report();
-        memory.processes.clear();
-        AdviceEvidence {
-            first: status.clone(),
-            first_usages: Usages::default(),
-            last: status,
-            last_usages: Usages::default(),
-            full: 0.0,
-            seconds: 0.0,
-            memory,
-            stacks: None,
-            tree: Vec::new(),
-            programs: Programs::default(),
-        }
-    }
+    use wire::control::Quantiles;
 
     fn rules(evidence: &AdviceEvidence) -> Vec<&'static str> {
         RULES.iter().filter_map(|(_, rule)| rule(evidence)).map(|advice| advice.rule).collect()

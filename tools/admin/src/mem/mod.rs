@@ -7,7 +7,7 @@ mod picture;
 mod plan;
 pub(crate) mod report;
 mod table;
-mod urls;
+pub(crate) mod urls;
 
 use std::path::PathBuf;
 

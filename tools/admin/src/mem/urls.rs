@@ -44,6 +44,14 @@ impl Urls {
     }
 }
 
+impl Urls {
+    /// The paths with the most growth, and their growth in bytes.
+    pub fn largest(&self, count: usize) -> Vec<(&str, u64)> {
+        let grown = self.paths.iter().filter_map(|one| Some((one.path.as_str(), u64::try_from(one.grown).ok()?)));
+        grown.filter(|(_, bytes)| *bytes > 0).take(count).collect()
+    }
+}
+
 fn paths(workers: &[GrowthByPath]) -> Vec<Path> {
     let mut all = GrowthByPath::new();
     for (path, (requests, grown)) in workers.iter().flatten() {

@@ -108,6 +108,13 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
     if let (Some(budget), Some(used)) = (status.memory.budget, status.memory.used) {
         let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
     }
+    if let Some(saved) = status.memory.refork_saves {
+        let _ = writeln!(
+            text,
+            "refork would save about {} (Refork auto); cameleer advise names what it shares",
+            size(saved)
+        );
+    }
     status.programs.iter().for_each(|program| programs(program, &mut text));
     status.certificates.iter().for_each(|one| certificates::managed(one, &mut text));
     match &status.front {

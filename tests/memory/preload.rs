@@ -277,3 +277,17 @@ fn scripts_of_mod_perl_2_are_compiled_before_the_fork() {
     let advice = server.control(["mem", "--advise", "--json"]).succeeded().out;
     assert!(!advice.contains("one.pl"), "the mold has it: {advice}");
 }
+
+#[test]
+fn code_that_a_refork_has_shared_is_loaded_at_the_next_start_too() {
+    let app = "sub { require Late; [200, [], [$$]] }";
+    let mut server = serve(site().file("app.psgi", app), &format!("HistoryFile off\nPerlLib lib\n{APP}"));
+    server.text("/");
+    server.until_idle(2);
+    server.control(["refork"]).succeeded();
+    server.text("/");
+    server.until_idle(2);
+    stop(&mut server);
+    let list = stored(&server);
+    assert_eq!(list["pools"]["default"]["code"]["modules"][0][0], "Late.pm", "{list}");
+}

@@ -92,6 +92,7 @@ fn the_masters_parts_have_no_clock_and_do_no_io() {
         "children/",
         "configuration/",
         "inspections.rs",
+        "late_code_file.rs",
         "logs.rs",
         "main_loop/",
         "memory_grants.rs",

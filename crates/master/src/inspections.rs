@@ -31,7 +31,7 @@ pub enum ReportAsker {
 /// A process that reports.
 #[derive(Debug)]
 pub struct Reporter {
-    /// Its pool.
+    /// Pool of the process.
     pool: PoolId,
     /// Slot; `None` if it is no worker.
     slot: Option<Slot>,

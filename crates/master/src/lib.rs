@@ -42,12 +42,12 @@ mod announcer;
 mod backoff;
 mod certificates;
 mod inspections;
+mod late_code_file;
 pub mod loaded;
 pub mod logs;
 mod memory_grants;
 mod notify;
 pub mod pid_file;
-mod preload_file;
 mod signals;
 
 use self::configuration::ConfigOrigin;

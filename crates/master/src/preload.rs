@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use wire::control::{LateCode, LeftOut, PreloadOrder};
+use wire::control::{LateCode, LeftOutCode, PreloadOrder};
 
 /// Maximum number of modules, and of scripts, of a pool.
 const MAX_PIECES: usize = 2000;
@@ -56,7 +56,7 @@ impl Preloads {
     }
 
     /// A mold of the pool has reported the code that it does not load.
-    pub fn note_left_out(&mut self, pool: &str, left_out: Vec<LeftOut>) {
+    pub fn note_left_out(&mut self, pool: &str, left_out: Vec<LeftOutCode>) {
         if let Some(list) = self.lists.get_mut(pool) {
             list.left_out = left_out;
         }
@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn what_a_mold_leaves_out_replaces_what_the_last_one_left_out() {
-        let left_out = |name: &str| LeftOut { name: name.into(), file: String::new(), changed: 1, why: String::new() };
+        let left_out =
+            |name: &str| LeftOutCode { name: name.into(), file: String::new(), changed: 1, why: String::new() };
         let mut preloads = Preloads::default();
         preloads.note_left_out("default", vec![left_out("no list")]);
         preloads.learn("default", code(&[("A.pm", "/A.pm")]));

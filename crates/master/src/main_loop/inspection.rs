@@ -46,9 +46,12 @@ impl Master {
         let Some(serving) = self.generations.serving_pool() else {
             return Err(io::Error::other("the server is not serving at present"));
         };
-        let most = if what == Inspection::Blame { MAX_BLAMED } else { MAX_WORKERS };
-        let (reporters, done) = self.ask_pools(&[serving], what, most)?;
-        let patience = if what == Inspection::Blame { PATIENCE_OF_BLAME } else { PATIENCE };
+        let molds: Vec<MoldId> = self.forking_mold(serving).into_iter().collect();
+        let (molds, most, patience) = match what {
+            Inspection::Blame => (&[][..], MAX_BLAMED, PATIENCE_OF_BLAME),
+            Inspection::Loaded | Inspection::Census | Inspection::Growth => (&molds[..], MAX_WORKERS, PATIENCE),
+        };
+        let (reporters, done) = self.ask_pools(&[serving], molds, what, most)?;
         let now = Instant::now();
         let search_until = (what == Inspection::Blame).then(|| now + MAX_SEARCH);
         let asker = ReportAsker::Client(client);
@@ -56,22 +59,23 @@ impl Master {
         Ok(())
     }
 
-    /// Asks the molds and at most `most` workers of each pool. The descriptor is readable when all have reported.
+    /// Asks these molds and at most `most` workers of each pool. The descriptor is readable when all have reported.
     pub(super) fn ask_pools(
         &mut self,
         pools: &[PoolId],
+        molds: &[MoldId],
         what: Inspection,
         most: usize,
     ) -> io::Result<(Vec<Reporter>, OwnedFd)> {
         let (done, theirs) = pipe()?;
         let mut reporters = Vec::new();
+        for mold in molds {
+            reporters.extend(self.inspect_mold(*mold, ToMold::Inspect { what }, &theirs)?);
+        }
         for pool in pools {
             let mut workers = self.workers.serving(*pool);
-            match what {
-                Inspection::Blame => workers.sort_by_key(|worker| Reverse(worker.private)),
-                Inspection::Loaded | Inspection::Census | Inspection::Growth => {
-                    reporters.extend(self.inspect_mold(*pool, ToMold::Inspect { what }, &theirs)?);
-                }
+            if what == Inspection::Blame {
+                workers.sort_by_key(|worker| Reverse(worker.private));
             }
             for worker in workers.into_iter().take(most) {
                 reporters.push(self.inspect_worker(*pool, worker, what, &theirs)?);
@@ -123,21 +127,25 @@ impl Master {
             return Err(io::Error::other("the server is not serving at present"));
         };
         let (done, theirs) = pipe()?;
-        let reporters = self.inspect_mold(serving, ToMold::Weigh { code }, &theirs)?.into_iter().collect();
+        let reporters = match self.forking_mold(serving) {
+            Some(mold) => self.inspect_mold(mold, ToMold::Weigh { code }, &theirs)?.into_iter().collect(),
+            None => Vec::new(),
+        };
         let by = Instant::now() + PATIENCE_OF_SCALES;
         let asker = ReportAsker::Client(client);
         self.inspections.add(PendingInspection { asker, reporters, done, by, search_until: None });
         Ok(())
     }
 
-    /// Sends `order` to the forking mold, if there is one. Returns the memfd for its report.
-    fn inspect_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
-        let forking = self.generations.forking(serving).map(|member| (member.refork, member.pid));
-        let Some((refork, pid)) = forking else { return Ok(None) };
-        let (reporter, into) = Reporter::new(serving, None, pid)?;
-        if let Some(mold) = self.children.mold(MoldId { pool: serving, refork }) {
-            mold.peer.send(order, vec![into, done.clone()]);
-        }
+    pub(super) fn forking_mold(&self, pool: PoolId) -> Option<MoldId> {
+        self.generations.forking(pool).map(|member| MoldId { pool, refork: member.refork })
+    }
+
+    /// Sends `order` to a mold, if it exists. Returns the memfd for its report.
+    fn inspect_mold(&mut self, id: MoldId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
+        let Some(mold) = self.children.mold(id) else { return Ok(None) };
+        let (reporter, into) = Reporter::new(id.pool, None, mold.pid.as_raw())?;
+        mold.peer.send(order, vec![into, done.clone()]);
         Ok(Some(reporter))
     }
 

@@ -32,7 +32,7 @@ impl Master {
         self.begin_to_stop(how);
     }
 
-    fn begin_to_stop(&mut self, how: StopMode) {
+    pub(super) fn begin_to_stop(&mut self, how: StopMode) {
         let actions = self.stop.request(how, self.checked.config.timeouts.graceful, Instant::now());
         match actions.last() {
             Some(StopAction::Drain) => log::notice("master", "stopping gracefully"),

@@ -277,7 +277,7 @@ pub enum FromMold {
         /// Facts about the loaded code, for CGI programs.
         facts: ProgramFacts,
         /// Late code that the mold has not loaded.
-        left_out: Vec<LeftOut>,
+        left_out: Vec<LeftOutCode>,
     },
     /// A worker has become this mold and can fork. The first message of a mold that gets no `Configure`.
     Promoted {
@@ -329,12 +329,12 @@ pub struct PreloadOrder {
     /// Modules and scripts, sorted by their names.
     pub code: LateCode,
     /// Code that an earlier mold has left out. It is tried again once its file has changed.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutCode>,
 }
 
 /// A module or script that is not safe to load before the fork.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct LeftOutCode {
     /// Name in `%INC`, or key of the script.
     pub name: String,
     /// Path of the file.

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
-use wire::control::{LateCode, LeftOut, PreloadOrder};
+use wire::control::{LateCode, LeftOutCode, PreloadOrder};
 
 use super::site::Site;
 use base::{log, printable};
@@ -39,11 +39,16 @@ impl Piece {
         [self.kind, &self.name, &self.file]
     }
 
-    fn left_out(&self, why: &str) -> LeftOut {
+    fn left_out(&self, why: &str) -> LeftOutCode {
         let why = printable::line(why.trim_end());
         let end = (0..=MAX_WHY.min(why.len())).rev().find(|at| why.is_char_boundary(*at)).unwrap_or(0);
         let changed = changed(&self.file);
-        LeftOut { name: self.name.clone(), file: self.file.clone(), changed, why: why.get(..end).unwrap_or("").into() }
+        LeftOutCode {
+            name: self.name.clone(),
+            file: self.file.clone(),
+            changed,
+            why: why.get(..end).unwrap_or("").into(),
+        }
     }
 }
 
@@ -53,7 +58,7 @@ fn changed(file: &str) -> i64 {
 }
 
 /// Loads the code that is safe, within a third of the time until `by`. Returns the code that is left out.
-pub fn load(site: &Site, order: PreloadOrder, by: Instant) -> Vec<LeftOut> {
+pub fn load(site: &Site, order: PreloadOrder, by: Instant) -> Vec<LeftOutCode> {
     let PreloadOrder { code, left_out: mut known } = order;
     known.retain(|one| changed(&one.file) == one.changed);
     let is_known = |piece: &Piece| known.iter().any(|one| one.name == piece.name && one.file == piece.file);
@@ -93,7 +98,7 @@ fn pieces(site: &Site, code: LateCode) -> Vec<Piece> {
 
 struct Selection {
     safe: Vec<Piece>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<LeftOutCode>,
 }
 
 /// Finds the pieces that are safe together. Code that was left out may have loaded other code, so what remains is tried
@@ -143,7 +148,7 @@ fn load_safe(site: &Site, safe: &[Piece]) {
     }
 }
 
-fn log_left_out(left_out: &[LeftOut]) {
+fn log_left_out(left_out: &[LeftOutCode]) {
     if left_out.is_empty() {
         return;
     }

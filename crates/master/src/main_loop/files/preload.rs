@@ -4,13 +4,14 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use wire::control::{Inspection, LeftOut, PoolId, PreloadOrder};
+use wire::control::{Inspection, LeftOutCode, PoolId, PreloadOrder};
 
+use crate::children::MoldId;
 use crate::configuration::{CheckedConfig, CodeError, ConfigInput, ConfigOrigin};
 use crate::inspections::{PendingInspection, ReportAsker};
+use crate::late_code_file;
 use crate::loaded;
 use crate::main_loop::Master;
-use crate::preload_file;
 use base::log;
 
 /// A worker that is busy for longer is not asked: a reload and a stop wait for the answers.
@@ -24,7 +25,7 @@ impl Master {
     /// Takes the list of the last run.
     pub(in crate::main_loop) fn remember_late_code(&mut self) {
         let Some(path) = self.checked.config.preload_file() else { return };
-        match preload_file::take(&path, &identity(&self.origin)) {
+        match late_code_file::take(&path, &identity(&self.origin)) {
             Ok(lists) => self.preloads.remember(lists),
             Err(why) => {
                 log::warn("master", format_args!("PerlPreload: {} is ignored: {why}", path.display()));
@@ -42,7 +43,7 @@ impl Master {
     }
 
     /// A mold has loaded its code, but not this.
-    pub(in crate::main_loop) fn note_left_out(&mut self, id: PoolId, left_out: Vec<LeftOut>) {
+    pub(in crate::main_loop) fn note_left_out(&mut self, id: PoolId, left_out: Vec<LeftOutCode>) {
         if let Some(generation) = self.generations.get(id.generation) {
             self.preloads.note_left_out(generation.config.config.pool_name(id.pool), left_out);
         }
@@ -88,10 +89,17 @@ impl Master {
         let config = self.checked.clone();
         let pools = self.generations.serving_pools();
         let pools: Vec<PoolId> = pools.into_iter().filter(|id| !config.config.is_of_programs(id.pool)).collect();
-        let (reporters, done) = self.ask_pools(&pools, Inspection::Loaded, most)?;
+        // A mold that was a worker has what its requests loaded: the next start needs that, too.
+        let molds: Vec<MoldId> = pools.iter().filter_map(|pool| self.first_mold(*pool)).collect();
+        let (reporters, done) = self.ask_pools(&pools, &molds, Inspection::Loaded, most)?;
         let by = Instant::now() + PATIENCE;
         self.inspections.add(PendingInspection { asker, reporters, done, by, search_until: None });
         Ok(())
+    }
+
+    fn first_mold(&mut self, pool: PoolId) -> Option<MoldId> {
+        let first = MoldId { pool, refork: 0 };
+        if self.children.mold(first).is_some() { Some(first) } else { self.forking_mold(pool) }
     }
 
     /// Adds the code of the reports to the lists.
@@ -107,7 +115,7 @@ impl Master {
 
     fn save_late_code(&self) {
         let Some(path) = self.checked.config.preload_file() else { return };
-        if let Err(error) = preload_file::save(&path, &identity(&self.origin), self.preloads.lists()) {
+        if let Err(error) = late_code_file::save(&path, &identity(&self.origin), self.preloads.lists()) {
             let why = "the code that workers load is not stored for the next start";
             log::warn("master", format_args!("PerlPreload: {}: {why}: {error}", path.display()));
         }

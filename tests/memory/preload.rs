@@ -286,7 +286,6 @@ fn code_that_a_refork_has_shared_is_loaded_at_the_next_start_too() {
     server.until_idle(2);
     server.control(["refork"]).succeeded();
     server.text("/");
-    server.until_idle(2);
     stop(&mut server);
     let list = stored(&server);
     assert_eq!(list["pools"]["default"]["code"]["modules"][0][0], "Late.pm", "{list}");

@@ -100,7 +100,7 @@ impl PendingInspection {
         self.reporters.into_iter().filter_map(Reporter::report).collect()
     }
 
-    /// The reports of each pool.
+    /// Reports by pool, without those of processes that sent nothing that can be read.
     pub fn reports_by_pool(self) -> BTreeMap<PoolId, Vec<SelfReport>> {
         let mut pools: BTreeMap<PoolId, Vec<SelfReport>> = BTreeMap::new();
         for reporter in self.reporters {
@@ -125,7 +125,7 @@ impl Inspections {
         self.pending.push(inspection);
     }
 
-    /// Who waits for each inspection, and a descriptor that is readable when all processes have reported.
+    /// The asker of each inspection, and a descriptor that is readable when all processes have reported.
     pub fn watched(&self) -> impl Iterator<Item = (ReportAsker, BorrowedFd<'_>)> {
         self.pending.iter().map(|inspection| (inspection.asker, inspection.done.as_fd()))
     }

@@ -14,7 +14,7 @@ use wire::control::{LateCode, LeftOutCode, PreloadOrder};
 
 use super::site::Site;
 use base::{log, printable};
-use trial::{Trial, TrialKind, Verdict};
+use trial::{PieceVerdict, Trial, TrialKind};
 
 /// Maximum time for one piece of code in a trial.
 const MAX_LOAD: Duration = Duration::from_secs(5);
@@ -107,11 +107,11 @@ fn select(site: &Site, mut safe: Vec<Piece>, until: Instant) -> io::Result<Selec
     let (mut left_out, mut kind) = (Vec::new(), TrialKind::Effects);
     for _ in 0..MAX_TRIALS {
         let Trial { verdicts, reads_pid, is_complete } = trial::of(&site.perl, &safe, kind, until)?;
-        let is_settled = is_complete && verdicts.iter().all(Verdict::leaves_nothing);
+        let is_settled = is_complete && verdicts.iter().all(PieceVerdict::leaves_nothing);
         let all = std::mem::take(&mut safe);
         let mut verdicts = verdicts.into_iter();
         for piece in all {
-            match verdicts.next().and_then(Verdict::refusal) {
+            match verdicts.next().and_then(PieceVerdict::refusal) {
                 Some(why) => left_out.push(piece.left_out(&why)),
                 None => safe.push(piece),
             }

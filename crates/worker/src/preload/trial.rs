@@ -37,24 +37,24 @@ const STARTS_A_PROCESS: &str = "starts a process";
 
 /// What a trial shows of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PieceVerdict {
     Safe,
     /// Without any other effect.
     Died(String),
     Unsafe(String),
 }
 
-impl Verdict {
+impl PieceVerdict {
     /// Whether later pieces were tried as if this one had not been there.
     pub fn leaves_nothing(&self) -> bool {
-        !matches!(self, Verdict::Unsafe(_))
+        !matches!(self, PieceVerdict::Unsafe(_))
     }
 
     /// Why the piece is not loaded.
     pub fn refusal(self) -> Option<String> {
         match self {
-            Verdict::Safe => None,
-            Verdict::Died(why) | Verdict::Unsafe(why) => Some(why),
+            PieceVerdict::Safe => None,
+            PieceVerdict::Died(why) | PieceVerdict::Unsafe(why) => Some(why),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Verdict {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trial {
     /// In the order of the pieces; none for those that were not reached.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<PieceVerdict>,
     /// Whether some piece has read `$$`, and may have stored it.
     pub reads_pid: bool,
     /// Whether all pieces were tried.
@@ -237,12 +237,12 @@ fn read(text: &[u8], how: &str) -> Trial {
         let Some((kind, rest)) = line.split_first() else { continue };
         let rest = String::from_utf8_lossy(rest).into_owned();
         match *kind {
-            SAFE => trial.verdicts.push(Verdict::Safe),
-            DIED => trial.verdicts.push(Verdict::Died(rest)),
-            UNSAFE => trial.verdicts.push(Verdict::Unsafe(rest)),
+            SAFE => trial.verdicts.push(PieceVerdict::Safe),
+            DIED => trial.verdicts.push(PieceVerdict::Died(rest)),
+            UNSAFE => trial.verdicts.push(PieceVerdict::Unsafe(rest)),
             LOADED => {
                 let known = rest.parse().ok().and_then(|at: usize| trial.verdicts.get_mut(at));
-                known.into_iter().for_each(|verdict| *verdict = Verdict::Safe);
+                known.into_iter().for_each(|verdict| *verdict = PieceVerdict::Safe);
             }
             READS_PID => trial.reads_pid = true,
             DONE => trial.is_complete = true,
@@ -251,7 +251,7 @@ fn read(text: &[u8], how: &str) -> Trial {
         has_begun = *kind == BEGINS;
     }
     if has_begun {
-        trial.verdicts.push(Verdict::Unsafe(how.to_owned()));
+        trial.verdicts.push(PieceVerdict::Unsafe(how.to_owned()));
     }
     trial
 }
@@ -273,10 +273,10 @@ mod tests {
         let Trial { verdicts, reads_pid, is_complete } =
             read(b"b\ns\nb\ndfails: no\nb\neopens x\nb\ndtwo\nl3\np\n.\n", "?");
         let expected = [
-            Verdict::Safe,
-            Verdict::Died("fails: no".to_owned()),
-            Verdict::Unsafe("opens x".to_owned()),
-            Verdict::Safe,
+            PieceVerdict::Safe,
+            PieceVerdict::Died("fails: no".to_owned()),
+            PieceVerdict::Unsafe("opens x".to_owned()),
+            PieceVerdict::Safe,
         ];
         assert_eq!(verdicts, expected);
         assert!(reads_pid && is_complete);
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn the_piece_at_which_the_child_ended_is_not_safe_and_later_ones_have_no_verdict() {
         let trial = read(b"b\ns\nb\n", "ends its process with status 3");
-        let ends = Verdict::Unsafe("ends its process with status 3".to_owned());
-        assert_eq!(trial, Trial { verdicts: vec![Verdict::Safe, ends], reads_pid: false, is_complete: false });
+        let ends = PieceVerdict::Unsafe("ends its process with status 3".to_owned());
+        assert_eq!(trial, Trial { verdicts: vec![PieceVerdict::Safe, ends], reads_pid: false, is_complete: false });
     }
 }

@@ -288,5 +288,6 @@ fn code_that_a_refork_has_shared_is_loaded_at_the_next_start_too() {
     server.text("/");
     stop(&mut server);
     let list = stored(&server);
-    assert_eq!(list["pools"]["default"]["code"]["modules"][0][0], "Late.pm", "{list}");
+    let modules = list["pools"]["default"]["code"]["modules"].as_array().expect("a list");
+    assert!(modules.iter().any(|module| module[0] == "Late.pm"), "{list}");
 }

@@ -59,7 +59,7 @@ impl PieceVerdict {
     }
 }
 
-/// The result of a trial.
+/// Facts that one child of the mold has found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trial {
     /// In the order of the pieces; none for those that were not reached.

@@ -280,10 +280,14 @@ impl Config {
     }
 
     /// The file in which the list of late code lies between two runs (`PerlPreload auto`): in systemd's
-    /// `StateDirectory`, or else beside `HistoryFile`.
+    /// `StateDirectory`, or else `HistoryFile` with `.preload` at the end: a folder may have those of several servers.
     pub fn preload_file(&self) -> Option<PathBuf> {
         let beside = || match &self.monitor.history {
-            HistorySetting::File(path) => Some(path.with_file_name("preload")),
+            HistorySetting::File(path) => {
+                let mut name = path.clone().into_os_string();
+                name.push(".preload");
+                Some(PathBuf::from(name))
+            }
             HistorySetting::Auto | HistorySetting::Off => None,
         };
         let file = self.state_folder().map(|folder| folder.join("preload")).or_else(beside);

@@ -179,7 +179,7 @@ pub struct Timeouts {
 }
 
 /// `PerlTaintCheck`, `PerlWarn`, `PerlPreload`, `PerlGeneration`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PerlSwitches {
     /// `-T`
     pub taint_check: bool,
@@ -189,12 +189,6 @@ pub struct PerlSwitches {
     pub preload: bool,
     /// `PerlGeneration`, or the API that the configuration implies.
     pub generation: PerlGeneration,
-}
-
-impl Default for PerlSwitches {
-    fn default() -> PerlSwitches {
-        PerlSwitches { taint_check: false, warn: false, preload: true, generation: PerlGeneration::default() }
-    }
 }
 
 /// `TransparentHugePages`, `KernelSamePageMerging`

@@ -87,12 +87,15 @@ pub static ROWS: &[Row] = rows![
     "A CGI script, or all executable scripts of a folder, compiled before the workers are forked, as with \
      Apache::RegistryLoader. A file that does not compile is an error at the start; in a folder, such scripts are \
      named in the error log, and the others work. `check` lists all of them.",
-    word("PerlPreload", SERVER, "auto|off", preload)
-        .default("auto", "code that each worker loads for itself costs its memory once for each worker"),
+    word("PerlPreload", SERVER, "auto|off", preload).default(
+        "off",
+        "a trial cannot show all that code does when it is loaded; `cameleer mem --advise` writes the list for the \
+             configuration"
+    ),
     "`auto`: at a start and at each reload the mold also loads the modules and Registry scripts that at least half of \
      the workers of the last run loaded after the fork. Between two runs the list is in the file `preload` of systemd's \
-     StateDirectory, or else beside HistoryFile. Code that changes its process when it is loaded, that fails or hangs \
-     in a trial in a separate process, is left out and named in the log.",
+     StateDirectory, or else HistoryFile with `.preload` at the end. Code that changes its process when it is loaded, \
+     that fails or hangs in a trial in a separate process, is left out and named in the log.",
     word("PerlPrepare", SERVER, "code", |d, code| {
         d.config.perl_prepare = Some((code.to_owned(), d.at.clone()));
         Ok(())

@@ -51,6 +51,10 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         }
     };
     let left_out = preload::load(&site, preload, by);
+    // Late code may fork as well.
+    if libperl::is_forked_child() {
+        std::process::exit(0);
+    }
     let load_ms = started.elapsed().as_millis() as u64;
     site.error_logs.replace(StderrLogs::new(logs)?);
     match site.config.pool.is_event() {

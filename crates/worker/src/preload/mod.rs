@@ -14,12 +14,12 @@ use wire::control::{LateCode, LeftOutCode, PreloadOrder};
 
 use super::site::Site;
 use base::{log, printable};
-use trial::{PieceVerdict, Trial, TrialKind};
+use trial::{PieceVerdict, TrialKind};
 
 /// Maximum time for one piece of code in a trial.
 const MAX_LOAD: Duration = Duration::from_secs(5);
-/// Maximum number of trials: each leaves out more code than the one before.
-const MAX_TRIALS: usize = 20;
+/// Maximum number of trials: each but the last ones leaves out one piece more.
+const MAX_TRIALS: usize = 40;
 /// Maximum number of names in a line of the log.
 const MAX_NAMES: usize = 10;
 /// Maximum length of a reason in bytes.
@@ -37,6 +37,11 @@ struct Piece {
 impl Piece {
     fn fields(&self) -> [&str; 3] {
         [self.kind, &self.name, &self.file]
+    }
+
+    /// A piece that died may do so for want of other code, so it is tried at each start.
+    fn failed(&self, why: &str) -> LeftOutCode {
+        LeftOutCode { changed: 0, ..self.left_out(why) }
     }
 
     fn left_out(&self, why: &str) -> LeftOutCode {
@@ -57,10 +62,12 @@ fn changed(file: &str) -> i64 {
     fs::metadata(file).map_or(0, |about| about.mtime().saturating_mul(1_000_000_000).saturating_add(about.mtime_nsec()))
 }
 
-/// Loads the code that is safe, within a third of the time until `by`. Returns the code that is left out.
+/// Loads the code that is safe, within a third of the time until `by`. Returns the code that is left out, be the search
+/// complete or not: so the next start has less to try.
 pub fn load(site: &Site, order: PreloadOrder, by: Instant) -> Vec<LeftOutCode> {
     let PreloadOrder { code, left_out: mut known } = order;
-    known.retain(|one| changed(&one.file) == one.changed);
+    let logged = known.clone();
+    known.retain(|one| one.changed != 0 && changed(&one.file) == one.changed);
     let is_known = |piece: &Piece| known.iter().any(|one| one.name == piece.name && one.file == piece.file);
     let wanted: Vec<Piece> = pieces(site, code).into_iter().filter(|piece| !is_known(piece)).collect();
     if wanted.is_empty() {
@@ -68,10 +75,18 @@ pub fn load(site: &Site, order: PreloadOrder, by: Instant) -> Vec<LeftOutCode> {
     }
     let until = Instant::now() + by.saturating_duration_since(Instant::now()) / 3;
     match select(site, wanted, until) {
-        Ok(Selection { safe, left_out }) => {
+        Ok(Selection { safe, left_out, limit }) => {
             load_safe(site, &safe);
-            log_left_out(&left_out);
+            let is_new = |one: &&LeftOutCode| !logged.contains(one);
+            log_left_out(&left_out.iter().filter(is_new).collect::<Vec<_>>());
             known.extend(left_out);
+            if let Some(limit) = limit {
+                let line = format_args!(
+                    "PerlPreload: trials of the code that earlier workers had loaded {limit}; none of it is loaded, \
+                     and the next start continues"
+                );
+                log::warn("perl", line);
+            }
         }
         Err(error) => log::error(
             "perl",
@@ -91,39 +106,47 @@ fn pieces(site: &Site, code: LateCode) -> Vec<Piece> {
     let modules = modules.into_iter().map(|(name, file)| Piece { kind: "module", name, file });
     let scripts = scripts.into_iter().filter(|(key, file)| scripts::is_configured(site, key, file));
     let scripts = scripts.map(|(name, file)| Piece { kind: "script", name, file });
-    let is_fit =
-        |piece: &Piece| piece.file.starts_with('/') && piece.fields().iter().all(|field| !field.contains('\0'));
+    let is_fit = |piece: &Piece| {
+        let is_there = piece.file.starts_with('/') && changed(&piece.file) != 0;
+        is_there && piece.fields().iter().all(|field| !field.contains('\0'))
+    };
     modules.chain(scripts).filter(is_fit).collect()
 }
 
 struct Selection {
     safe: Vec<Piece>,
     left_out: Vec<LeftOutCode>,
+    /// The limit that ended the search; no code is safe then.
+    limit: Option<String>,
 }
 
 /// Finds the pieces that are safe together. Code that was left out may have loaded other code, so what remains is tried
 /// again.
 fn select(site: &Site, mut safe: Vec<Piece>, until: Instant) -> io::Result<Selection> {
     let (mut left_out, mut kind) = (Vec::new(), TrialKind::Effects);
+    let stopped = |left_out, limit| Ok(Selection { safe: Vec::new(), left_out, limit: Some(limit) });
     for _ in 0..MAX_TRIALS {
-        let Trial { verdicts, reads_pid, is_complete } = trial::of(&site.perl, &safe, kind, until)?;
-        let is_settled = is_complete && verdicts.iter().all(PieceVerdict::leaves_nothing);
-        let all = std::mem::take(&mut safe);
-        let mut verdicts = verdicts.into_iter();
-        for piece in all {
-            match verdicts.next().and_then(PieceVerdict::refusal) {
-                Some(why) => left_out.push(piece.left_out(&why)),
-                None => safe.push(piece),
+        let trial = trial::of(&site.perl, &safe, kind, until)?;
+        let is_settled = trial.is_complete && !trial.verdicts.iter().any(|it| matches!(it, PieceVerdict::Unsafe(_)));
+        let mut verdicts = trial.verdicts.into_iter();
+        for piece in std::mem::take(&mut safe) {
+            match verdicts.next() {
+                Some(PieceVerdict::Unsafe(why)) => left_out.push(piece.left_out(&why)),
+                Some(PieceVerdict::Died(why)) if is_settled => left_out.push(piece.failed(&why)),
+                // The piece that has loaded it is safe, and loads it in the mold, too.
+                Some(PieceVerdict::Brought) if is_settled => {}
+                _ => safe.push(piece),
             }
         }
         kind = match kind {
-            _ if safe.is_empty() => return Ok(Selection { safe, left_out }),
-            TrialKind::Effects if is_settled && reads_pid => TrialKind::StoredPids,
-            _ if is_settled => return Ok(Selection { safe, left_out }),
+            _ if trial.is_late => return stopped(left_out, "take longer than a third of StartTimeout".to_owned()),
+            _ if safe.is_empty() => return Ok(Selection { safe, left_out, limit: None }),
+            TrialKind::Effects if is_settled && trial.reads_pid => TrialKind::StoredPids,
+            _ if is_settled => return Ok(Selection { safe, left_out, limit: None }),
             _ => TrialKind::Effects,
         };
     }
-    Err(io::Error::other("too many pieces of it are not safe to load before the fork"))
+    stopped(left_out, format!("end after {MAX_TRIALS}"))
 }
 
 fn load_safe(site: &Site, safe: &[Piece]) {
@@ -148,7 +171,7 @@ fn load_safe(site: &Site, safe: &[Piece]) {
     }
 }
 
-fn log_left_out(left_out: &[LeftOutCode]) {
+fn log_left_out(left_out: &[&LeftOutCode]) {
     if left_out.is_empty() {
         return;
     }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use libperl::Interpreter;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
@@ -25,15 +25,12 @@ const SAFE: u8 = b's';
 const DIED: u8 = b'd';
 /// The piece is not safe; the reason follows.
 const UNSAFE: u8 = b'e';
-/// The piece of this number, which had died, was loaded by another one.
+/// The piece of this number, which had died, was loaded by a later one.
 const LOADED: u8 = b'l';
 /// Some piece has read `$$`.
 const READS_PID: u8 = b'p';
 /// All pieces were tried.
 const DONE: u8 = b'.';
-
-/// A reason of `Cameleer::Preload`.
-const STARTS_A_PROCESS: &str = "starts a process";
 
 /// What a trial shows of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,33 +38,23 @@ pub enum PieceVerdict {
     Safe,
     /// Without any other effect.
     Died(String),
+    /// It died, and a later piece has loaded it.
+    Brought,
     Unsafe(String),
-}
-
-impl PieceVerdict {
-    /// Whether later pieces were tried as if this one had not been there.
-    pub fn leaves_nothing(&self) -> bool {
-        !matches!(self, PieceVerdict::Unsafe(_))
-    }
-
-    /// Why the piece is not loaded.
-    pub fn refusal(self) -> Option<String> {
-        match self {
-            PieceVerdict::Safe => None,
-            PieceVerdict::Died(why) | PieceVerdict::Unsafe(why) => Some(why),
-        }
-    }
 }
 
 /// Facts that one child of the mold has found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// In the order of the pieces; none for those that were not reached.
+    /// In the order of the pieces; none for those that were not reached. An unsafe piece ends a trial of effects, because
+    /// the effects of later ones could be its own.
     pub verdicts: Vec<PieceVerdict>,
     /// Whether some piece has read `$$`, and may have stored it.
     pub reads_pid: bool,
     /// Whether all pieces were tried.
     pub is_complete: bool,
+    /// Whether the time of all trials is over.
+    pub is_late: bool,
 }
 
 /// What a trial is about.
@@ -100,11 +87,13 @@ pub fn of(perl: &Interpreter, pieces: &[Piece], kind: TrialKind, until: Instant)
     let watched = watch(child, File::from(OwnedFd::from(reader)), until);
     // Processes that the code has started are in the group, too.
     let _ = killpg(child, Signal::SIGKILL);
+    // The child may not lead the group yet.
+    let _ = kill(child, Signal::SIGKILL);
     let end = waitpid(child, None);
     match watched? {
-        Watched::Ended(text) => Ok(read(&text, &how(end))),
-        Watched::Hangs(text) => Ok(read(&text, &format!("takes longer than {} s", MAX_LOAD.as_secs()))),
-        Watched::Late => Err(io::Error::other("it takes longer than a third of StartTimeout")),
+        Watched::Ended(text) => Ok(read(&text, Some(&how(end)))),
+        Watched::Hangs(text) => Ok(read(&text, Some(&format!("takes longer than {} s", MAX_LOAD.as_secs())))),
+        Watched::Late(text) => Ok(read(&text, None)),
     }
 }
 
@@ -139,10 +128,7 @@ impl Child<'_> {
                 }
                 Some((_, why)) => {
                     self.send(UNSAFE, why);
-                    if why == STARTS_A_PROCESS {
-                        // Further pieces would seem to have started the process, too.
-                        return;
-                    }
+                    return;
                 }
             }
         }
@@ -195,7 +181,7 @@ enum Watched {
     /// The child was still at work on a piece.
     Hangs(Vec<u8>),
     /// The time of all trials is over.
-    Late,
+    Late(Vec<u8>),
 }
 
 /// Reads what the child sends, until it ends or takes too long.
@@ -215,7 +201,7 @@ fn watch(child: Pid, mut lines: File, until: Instant) -> io::Result<Watched> {
         let mut part = [0; 4096];
         // A process that the code has started may hold the pipe open, so the child's end counts, too.
         match (ready, readable) {
-            (0, _) if Instant::now() >= until => return Ok(Watched::Late),
+            (0, _) if Instant::now() >= until => return Ok(Watched::Late(text)),
             (0, _) => return Ok(Watched::Hangs(text)),
             (_, false) => return Ok(Watched::Ended(text)),
             (_, true) => match lines.read(&mut part)? {
@@ -229,9 +215,10 @@ fn watch(child: Pid, mut lines: File, until: Instant) -> io::Result<Watched> {
     }
 }
 
-/// The lines of the child. `how` it ended is the reason against the piece that it was at work on.
-fn read(text: &[u8], how: &str) -> Trial {
-    let mut trial = Trial { verdicts: Vec::new(), reads_pid: false, is_complete: false };
+/// The lines of the child. `how` it ended is the reason against the piece that it was at work on; `None`: it was killed
+/// because the time is over, which is no reason.
+fn read(text: &[u8], how: Option<&str>) -> Trial {
+    let mut trial = Trial { verdicts: Vec::new(), reads_pid: false, is_complete: false, is_late: how.is_none() };
     let mut has_begun = false;
     for line in text.split(|byte| *byte == b'\n') {
         let Some((kind, rest)) = line.split_first() else { continue };
@@ -242,7 +229,7 @@ fn read(text: &[u8], how: &str) -> Trial {
             UNSAFE => trial.verdicts.push(PieceVerdict::Unsafe(rest)),
             LOADED => {
                 let known = rest.parse().ok().and_then(|at: usize| trial.verdicts.get_mut(at));
-                known.into_iter().for_each(|verdict| *verdict = PieceVerdict::Safe);
+                known.into_iter().for_each(|verdict| *verdict = PieceVerdict::Brought);
             }
             READS_PID => trial.reads_pid = true,
             DONE => trial.is_complete = true,
@@ -250,7 +237,7 @@ fn read(text: &[u8], how: &str) -> Trial {
         }
         has_begun = *kind == BEGINS;
     }
-    if has_begun {
+    if let Some(how) = how.filter(|_| has_begun) {
         trial.verdicts.push(PieceVerdict::Unsafe(how.to_owned()));
     }
     trial
@@ -270,22 +257,29 @@ mod tests {
 
     #[test]
     fn each_piece_has_the_verdict_that_the_child_reached() {
-        let Trial { verdicts, reads_pid, is_complete } =
-            read(b"b\ns\nb\ndfails: no\nb\neopens x\nb\ndtwo\nl3\np\n.\n", "?");
-        let expected = [
+        let trial = read(b"b\ns\nb\ndfails: no\nb\neopens x\nb\ndtwo\nl3\np\n.\n", Some("?"));
+        let verdicts = vec![
             PieceVerdict::Safe,
             PieceVerdict::Died("fails: no".to_owned()),
             PieceVerdict::Unsafe("opens x".to_owned()),
-            PieceVerdict::Safe,
+            PieceVerdict::Brought,
         ];
-        assert_eq!(verdicts, expected);
-        assert!(reads_pid && is_complete);
+        assert_eq!(trial, Trial { verdicts, reads_pid: true, is_complete: true, is_late: false });
     }
 
     #[test]
     fn the_piece_at_which_the_child_ended_is_not_safe_and_later_ones_have_no_verdict() {
-        let trial = read(b"b\ns\nb\n", "ends its process with status 3");
+        let trial = read(b"b\ns\nb\n", Some("ends its process with status 3"));
         let ends = PieceVerdict::Unsafe("ends its process with status 3".to_owned());
-        assert_eq!(trial, Trial { verdicts: vec![PieceVerdict::Safe, ends], reads_pid: false, is_complete: false });
+        let verdicts = vec![PieceVerdict::Safe, ends];
+        assert_eq!(trial, Trial { verdicts, reads_pid: false, is_complete: false, is_late: false });
+    }
+
+    #[test]
+    fn the_end_of_the_time_is_no_reason_against_a_piece() {
+        for text in [b"b\ns\nb\n".as_slice(), b"b\ns\nb", b"b\ns\n"] {
+            let verdicts = vec![PieceVerdict::Safe];
+            assert_eq!(read(text, None), Trial { verdicts, reads_pid: false, is_complete: false, is_late: true });
+        }
     }
 }

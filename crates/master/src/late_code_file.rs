@@ -11,6 +11,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
+use super::loaded;
 use super::preload::PreloadLists;
 use sys::exposed;
 
@@ -36,12 +37,18 @@ pub fn take(path: &Path, configuration: &str) -> Result<PreloadLists, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(PreloadLists::default()),
         Err(error) => return Err(error.to_string()),
     };
-    let stored = read(file)?;
+    let mut stored = read(file)?;
     if stored.configuration != configuration {
         return Err(format!("it belongs to another configuration, {}", short(&stored.configuration)));
     }
     fs::remove_file(path).map_err(|error| format!("cannot be removed: {error}"))?;
+    stored.pools.values_mut().for_each(|list| list.code.modules.retain(|(name, _)| loaded::is_module(name)));
     Ok(stored.pools)
+}
+
+/// Modification time of a piece of code in nanoseconds since 1970; 0 if it cannot be read.
+pub fn changed(file: &str) -> i64 {
+    fs::metadata(file).map_or(0, |about| about.mtime().saturating_mul(1_000_000_000).saturating_add(about.mtime_nsec()))
 }
 
 /// Opens the file if only this user can have written it.
@@ -79,7 +86,8 @@ fn read(file: File) -> Result<StoredLists, String> {
     }
 }
 
-/// Replaces the file as a whole.
+/// Replaces the file as a whole. The main loop does not wait for the disk: what a power failure leaves of the file is
+/// refused as damaged.
 pub fn save(path: &Path, configuration: &str, lists: &PreloadLists) -> io::Result<()> {
     if let Some(why) = exposed::because(path) {
         return Err(io::Error::other(why));
@@ -89,14 +97,14 @@ pub fn save(path: &Path, configuration: &str, lists: &PreloadLists) -> io::Resul
     if text.len() > MAX_BYTES {
         return Err(io::Error::other(format!("the list would have {} bytes, the most is {MAX_BYTES}", text.len())));
     }
-    let new = path.with_extension("new");
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
     match fs::remove_file(&new) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(&text)?;
-    file.sync_all()?;
     fs::rename(&new, path)
 }
 

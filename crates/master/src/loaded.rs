@@ -52,7 +52,7 @@ pub fn late(mold: &LoadedCode, workers: &[LoadedCode]) -> LateCounts {
 }
 
 /// Whether a name can be `require`d: not Unicode tables, old libraries, or files of AutoLoader.
-fn is_module(name: &str) -> bool {
+pub fn is_module(name: &str) -> bool {
     let stem = name.strip_suffix(".pm");
     stem.is_some_and(|stem| {
         stem.split('/')

@@ -1,10 +1,10 @@
 //! `PerlPreload auto`: the code that workers loaded after the fork, for each pool, which the next molds load; and when
 //! workers are asked for it. A state machine without I/O and without a clock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-use wire::control::{LateCode, LeftOutCode, PreloadOrder};
+use wire::control::{GenerationNumber, LateCode, LeftOutCode, PoolId, PreloadOrder};
 
 /// Maximum number of modules, and of scripts, of a pool.
 const MAX_PIECES: usize = 2000;
@@ -20,6 +20,8 @@ pub type PreloadLists = BTreeMap<String, PreloadOrder>;
 #[derive(Debug, Default)]
 pub struct Preloads {
     lists: PreloadLists,
+    /// What the first molds of pools were to load, until one starts again.
+    sent: HashMap<PoolId, PreloadOrder>,
     survey: Option<PlannedSurvey>,
 }
 
@@ -40,9 +42,22 @@ impl Preloads {
         &self.lists
     }
 
-    /// The code that a new mold of the pool loads.
-    pub fn order(&self, pool: &str) -> PreloadOrder {
-        self.lists.get(pool).cloned().unwrap_or_default()
+    /// The code that the first mold of a pool loads.
+    pub fn order(&mut self, id: PoolId, pool: &str) -> PreloadOrder {
+        let order = self.lists.get(pool).cloned().unwrap_or_default();
+        self.sent.insert(id, order.clone());
+        order
+    }
+
+    /// The code that a mold of the pool loads when the last one has ended: the same as the first one, which has shown that
+    /// it loads; none if that was tried already.
+    pub fn order_again(&mut self, id: PoolId) -> PreloadOrder {
+        self.sent.remove(&id).unwrap_or_default()
+    }
+
+    /// Only this generation starts molds again.
+    pub fn serve(&mut self, number: GenerationNumber) {
+        self.sent.retain(|id, _| id.generation == number);
     }
 
     /// Workers of the pool have loaded this code after the fork.
@@ -62,10 +77,22 @@ impl Preloads {
         }
     }
 
-    /// A mold with late code could not start. Returns whether there was any.
-    pub fn forget(&mut self) -> bool {
-        let had_some = self.lists.values().any(|list| list.code != LateCode::default());
-        self.lists.clear();
+    /// A mold with late code could not start: all code is left out for `why` until its file changes. `changed` has the
+    /// modification times of files. Returns whether there was code that was not left out before.
+    pub fn leave_out_all(&mut self, why: &str, changed: impl Fn(&str) -> i64) -> bool {
+        let mut had_some = false;
+        for PreloadOrder { code, left_out } in self.lists.values_mut() {
+            for (name, file) in code.modules.iter().chain(&code.scripts) {
+                let changed = changed(file);
+                let is_it = |one: &LeftOutCode| one.name == *name && one.file == *file;
+                if changed == 0 || left_out.iter().any(|one| is_it(one) && one.changed == changed) {
+                    continue;
+                }
+                had_some = true;
+                left_out.retain(|one| !is_it(one));
+                left_out.push(LeftOutCode { name: name.clone(), file: file.clone(), changed, why: why.to_owned() });
+            }
+        }
         had_some
     }
 
@@ -99,6 +126,8 @@ fn merge(known: &mut Vec<(String, String)>, new: Vec<(String, String)>) {
 mod tests {
     use super::*;
 
+    const ID: PoolId = PoolId { generation: 1, pool: 0 };
+
     fn code(modules: &[(&str, &str)]) -> LateCode {
         let pair = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
         LateCode { modules: modules.iter().map(pair).collect(), scripts: Vec::new() }
@@ -111,19 +140,41 @@ mod tests {
         preloads.learn("default", code(&[("A.pm", "/new/A.pm")]));
         preloads.learn("old", code(&[("C.pm", "/C.pm")]));
         preloads.learn("none", LateCode::default());
-        assert_eq!(preloads.order("default").code, code(&[("A.pm", "/new/A.pm"), ("B.pm", "/B.pm")]));
-        assert_eq!(preloads.order("old").code, code(&[("C.pm", "/C.pm")]));
-        assert_eq!(preloads.order("none"), PreloadOrder::default());
+        assert_eq!(preloads.order(ID, "default").code, code(&[("A.pm", "/new/A.pm"), ("B.pm", "/B.pm")]));
+        assert_eq!(preloads.order(ID, "old").code, code(&[("C.pm", "/C.pm")]));
+        assert_eq!(preloads.order(ID, "none"), PreloadOrder::default());
         assert_eq!(preloads.lists().len(), 2);
     }
 
     #[test]
-    fn a_list_is_forgotten_once() {
+    fn code_of_a_failed_start_is_left_out_until_its_file_changes() {
+        let mut preloads = Preloads::default();
+        preloads.learn("default", code(&[("A.pm", "/A.pm"), ("B.pm", "/gone/B.pm")]));
+        let times = |own| move |file: &str| if file == "/A.pm" { own } else { 0 };
+        let why = |preloads: &mut Preloads| {
+            preloads.order(ID, "default").left_out.iter().map(|one| (one.name.clone(), one.changed)).collect::<Vec<_>>()
+        };
+        assert!(preloads.leave_out_all("why", times(7)), "there was code");
+        assert!(!preloads.leave_out_all("why", times(7)));
+        preloads.learn("default", code(&[("A.pm", "/A.pm")]));
+        assert!(!preloads.leave_out_all("why", times(7)), "it is not new");
+        assert_eq!(why(&mut preloads), [("A.pm".to_owned(), 7)]);
+        assert!(preloads.leave_out_all("why", times(8)));
+        assert_eq!(why(&mut preloads), [("A.pm".to_owned(), 8)]);
+    }
+
+    #[test]
+    fn a_mold_that_starts_again_loads_what_the_first_one_did_but_only_once() {
         let mut preloads = Preloads::default();
         preloads.learn("default", code(&[("A.pm", "/A.pm")]));
-        assert!(preloads.forget(), "there was code");
-        assert!(!preloads.forget());
-        assert_eq!(preloads.order("default"), PreloadOrder::default());
+        let first = preloads.order(ID, "default");
+        preloads.learn("default", code(&[("B.pm", "/B.pm")]));
+        preloads.serve(ID.generation);
+        assert_eq!(preloads.order_again(ID), first);
+        assert_eq!(preloads.order_again(ID), PreloadOrder::default());
+        preloads.order(ID, "default");
+        preloads.serve(ID.generation + 1);
+        assert_eq!(preloads.order_again(ID), PreloadOrder::default());
     }
 
     #[test]
@@ -135,7 +186,7 @@ mod tests {
         preloads.learn("default", code(&[("A.pm", "/A.pm")]));
         preloads.note_left_out("default", vec![left_out("A.pm"), left_out("B.pm")]);
         preloads.note_left_out("default", vec![left_out("A.pm")]);
-        assert_eq!(preloads.order("default").left_out, [left_out("A.pm")]);
+        assert_eq!(preloads.order(ID, "default").left_out, [left_out("A.pm")]);
     }
 
     #[test]
@@ -157,6 +208,6 @@ mod tests {
         let many: Vec<(String, String)> = (0..5000).map(|n| (format!("M{n}.pm"), format!("/M{n}.pm"))).collect();
         let mut preloads = Preloads::default();
         preloads.learn("default", LateCode { modules: many, scripts: Vec::new() });
-        assert_eq!(preloads.order("default").code.modules.len(), MAX_PIECES);
+        assert_eq!(preloads.order(ID, "default").code.modules.len(), MAX_PIECES);
     }
 }

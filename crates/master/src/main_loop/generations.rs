@@ -141,7 +141,7 @@ impl Master {
         }
         // The slow start begins, by the configuration that serves now.
         self.node_changed();
-        self.begin_surveys();
+        self.begin_surveys(number);
         if is_first {
             self.announce()
         } else {
@@ -155,7 +155,7 @@ impl Master {
         if !self.generations.fail(number) {
             return;
         }
-        let (attempt, forgets) = (self.next.take_attempt(number), self.forgets_late_code(&error));
+        let (attempt, is_suspect) = (self.next.take_attempt(number), self.leaves_out_late_code(&error));
         let failed = self.generations.get(number).map(|generation| generation.config.clone());
         let molds = self.children.molds().filter(|(id, _)| id.pool.generation == number);
         molds.for_each(|(_, mold)| mold.kill());
@@ -169,7 +169,7 @@ impl Master {
                 self.end_reload(Err(format!("{error:#}")));
                 self.prepare_mold();
             }
-            None => match failed.filter(|_| forgets) {
+            None => match failed.filter(|_| is_suspect) {
                 Some(checked) => self.begin_generation(checked).unwrap_or_else(|error| self.fail(error)),
                 None => self.fail(error),
             },

@@ -178,7 +178,11 @@ impl Master {
         master.configure_budget();
         master.sizing.configure(&checked.config.pool, cores());
         master.remember_late_code();
-        master.begin_generation(checked)?;
+        let begun = master.begin_generation(checked);
+        if begun.is_err() {
+            master.save_late_code();
+        }
+        begun?;
         let error_log = master.next.attempt().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {
             master.start_front(&error_log).unwrap_or_else(|error| master.fail(error.into()));

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use wire::control::{Inspection, LeftOutCode, PoolId, PreloadOrder};
+use wire::control::{GenerationNumber, Inspection, LeftOutCode, PoolId, PreloadOrder};
 
 use crate::children::MoldId;
 use crate::configuration::{CheckedConfig, CodeError, ConfigInput, ConfigOrigin};
@@ -34,23 +34,29 @@ impl Master {
     }
 
     /// The code that a new mold loads beyond the configuration's.
-    pub(in crate::main_loop) fn late_code_for(&self, id: PoolId, checked: &CheckedConfig) -> PreloadOrder {
+    pub(in crate::main_loop) fn late_code_for(&mut self, id: PoolId, checked: &CheckedConfig) -> PreloadOrder {
         let config = &checked.config;
         match config.perl.preload && !config.is_of_programs(id.pool) {
-            true => self.preloads.order(config.pool_name(id.pool)),
+            true if self.serves_by(id.generation) => self.preloads.order_again(id),
+            true => self.preloads.order(id, config.pool_name(id.pool)),
             false => PreloadOrder::default(),
         }
     }
 
-    /// A mold has loaded its code, but not this.
+    fn serves_by(&self, number: GenerationNumber) -> bool {
+        self.generations.get(number).is_some_and(|generation| !generation.is_young())
+    }
+
+    /// A mold has loaded its code, but not this. A mold that was started again may have had no list.
     pub(in crate::main_loop) fn note_left_out(&mut self, id: PoolId, left_out: Vec<LeftOutCode>) {
-        if let Some(generation) = self.generations.get(id.generation) {
+        if let Some(generation) = self.generations.get(id.generation).filter(|generation| generation.is_young()) {
             self.preloads.note_left_out(generation.config.config.pool_name(id.pool), left_out);
         }
     }
 
     /// A generation serves: what it has learnt at its start is stored.
-    pub(in crate::main_loop) fn begin_surveys(&mut self) {
+    pub(in crate::main_loop) fn begin_surveys(&mut self, number: GenerationNumber) {
+        self.preloads.serve(number);
         if self.checked.config.preload_file().is_some() {
             self.preloads.begin_surveys(Instant::now());
             self.save_late_code();
@@ -113,7 +119,7 @@ impl Master {
         self.save_late_code();
     }
 
-    fn save_late_code(&self) {
+    pub(in crate::main_loop) fn save_late_code(&self) {
         let Some(path) = self.checked.config.preload_file() else { return };
         if let Err(error) = late_code_file::save(&path, &identity(&self.origin), self.preloads.lists()) {
             let why = "the code that workers load is not stored for the next start";
@@ -121,13 +127,15 @@ impl Master {
         }
     }
 
-    /// A generation could not start. Returns whether late code may be the reason; it is no longer loaded then.
-    pub(in crate::main_loop) fn forgets_late_code(&mut self, error: &anyhow::Error) -> bool {
-        let is_suspect = error.downcast_ref::<CodeError>().is_none() && self.preloads.forget();
+    /// A generation could not start. Returns whether late code may be the reason; it is left out from now on then.
+    pub(in crate::main_loop) fn leaves_out_late_code(&mut self, error: &anyhow::Error) -> bool {
+        let is_suspect = error.downcast_ref::<CodeError>().is_none()
+            && self.preloads.leave_out_all("a start with it failed", late_code_file::changed);
         if is_suspect {
             let why = "the code that earlier workers had loaded is no longer loaded before the fork";
             log::error("master", format_args!("PerlPreload: a start with it failed: {error:#}; {why}"));
         }
+        self.save_late_code();
         is_suspect
     }
 }

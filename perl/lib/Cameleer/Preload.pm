@@ -12,6 +12,12 @@ use constant PID => 1_957_423_861;
 # Values with that number, and what later changes are compared with.
 my ( $values, %state );
 
+# Modules with random numbers of their own, which each worker would draw alike. The trial sees only perl's.
+my @SEEDED = map { s{::}{/}gr . '.pm' } qw(
+    Bytes::Random::Secure Data::UUID Math::Prime::Util Math::Random::ISAAC Math::Random::ISAAC::XS Math::Random::MT
+    Math::Random::MT::Auto Math::Random::MTwist Math::Random::Secure Math::Random::Xorshift
+);
+
 # Errors of other modules' handlers are not for a trial.
 my @HANDLERS = qw(__DIE__ __WARN__);
 
@@ -42,7 +48,7 @@ sub try_out ($fields) {
     return ''         if !defined $died;
     $died =~ s/\s*\bCompilation failed in require at .*\z//s;
     my @brought = grep { defined $INC{$_} && !exists $before{$_} } keys %INC;
-    delete @INC{ grep { !defined $INC{$_} } keys %INC };    # otherwise perl refuses to try again
+    _forget_failures();
     return ( @brought ? 'e' : 'd' ) . "fails: $died";
 }
 
@@ -67,13 +73,23 @@ sub load ($fields) {
     my ( $count, $before ) = ( 0, _own_memory() );
     while ( my ( $kind, $name, $file ) = splice @fields, 0, 3 ) {
         eval { _load( $kind, $name, $file ); ++$count } or warn "PerlPreload: $name: $@";
+        _forget_failures();
     }
     return $count . ' ' . ( _own_memory() - $before );
 }
 
+# Otherwise perl refuses to load a module again that has failed.
+sub _forget_failures () {
+    delete @INC{ grep { !defined $INC{$_} } keys %INC };
+    return;
+}
+
 sub _load ( $kind, $name, $file ) {
     local @SIG{@HANDLERS};
-    return $kind eq 'module' ? _load_module( $name, $file ) : compile( $name, $file );
+    return _load_module( $name, $file ) if $kind eq 'module';
+    local @INC = @INC;    # as after a request: scripts may say `use lib`
+    local $^W  = $^W;
+    return compile( $name, $file );
 }
 
 # Compiles a script under the key that Cameleer::Inspection has reported. Dies with the reason.
@@ -109,14 +125,16 @@ sub _effect () {
     my %now = _state();
     my ($changed) = grep { ( $now{$_} // '' ) ne ( $state{$_} // '' ) } sort keys %{ { %state, %now } };
     %state = %now;
-    return 'starts a process' if waitpid( -1, 1 ) != -1;    # 1: WNOHANG
-    return 'draws random numbers' if _draws();
-    return 'starts a timer'       if alarm 0;
+    my ( $forks, $draws, $waits ) = ( waitpid( -1, 1 ) != -1, _draws(), _stops_timers() );    # 1: WNOHANG
+    return 'starts a process'     if $forks;
+    return 'draws random numbers' if $draws;
+    return 'starts a timer'       if $waits;
     return undef                  if !defined $changed;
-    return $changed =~ /\A(?:opens|prints) / ? $changed : "changes $changed";
+    return $changed =~ /\A(?:draws|opens|prints) / ? $changed : "changes $changed";
 }
 
 sub _state () {
+    require POSIX;
     my $selected = select STDOUT;
     my $flushes  = $|;
     ( $|, $| ) = ( 1, $flushes );    # writes what is buffered
@@ -130,9 +148,14 @@ sub _state () {
         'the umask'             => umask,
         'its user'              => "$< $> $( $)",
         'its threads'           => scalar _numbers_in('/proc/self/task'),
-        '$/, $\ or $,'          => join( "\0", map { $_ // 'undef' } $/, $\, $, ),
+        '@INC'                  => join( "\0", @INC ),
+        'a separator'           => join( "\0", map { $_ // 'undef' } $/, $\, $,, $;, $" ),
+        '$^W or $^F'            => "$^W $^F",
+        'the locale'            => POSIX::setlocale( POSIX::LC_ALL() ) // '',
+        'the signal mask'       => _signal_mask(),
         'prints to STDOUT'      => -s '/proc/self/fd/1' // 0,
-        map { ( "opens $_" => 1 ) } _descriptors(),
+        ( map { ( "opens $_" => 1 ) } _descriptors() ),
+        ( map { ( "draws random numbers of $_" => 1 ) } grep { defined $INC{$_} } @SEEDED ),
     );
 }
 
@@ -150,6 +173,12 @@ sub _descriptors () {
 sub _numbers_in ($path) {
     opendir my $folder, $path or return;
     return grep { /\A\d+\z/a } readdir $folder;
+}
+
+sub _signal_mask () {
+    open my $about, '<', '/proc/self/status' or return '';
+    my ($mask) = grep { /\ASigBlk:/a } <$about>;
+    return $mask // '';
 }
 
 sub _only_reads ($descriptor) {
@@ -184,9 +213,10 @@ C<$$>, there is another child in between, with C<pretend_pid> and C<stores_pid>.
 Loads a module, or compiles a Registry script, and returns why that is not safe in a process that
 others are forked from. The text is empty for code that only defines subs and variables. It is not
 safe when the code fails, is not the file that workers had, prints to STDOUT, changes C<%ENV>,
-C<%SIG>, C<$0>, C<$/>, the working directory, the umask or the user, draws random numbers, sets an
-alarm, starts a process or a thread, or leaves a descriptor open that is not a regular file for
-reading.
+C<%SIG>, C<@INC>, C<$0>, C<$^W>, C<$^F>, C<$/> and other separators, the working directory, the
+umask, the locale, the signal mask or the user, draws random numbers, loads one of some modules that
+draw their own, starts a timer, a process or a thread, or leaves a descriptor open that is not a
+regular file for reading.
 
 =head2 stores_pid
 

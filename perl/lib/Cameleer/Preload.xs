@@ -1,5 +1,7 @@
 #include "xs.h"
 
+#include <sys/time.h>
+
 /* Whether a value of the program is this number, or a text with it. Values with magic are perl's own, as `$$` is. */
 static bool has_number(const SV *sv, IV number, const char *digits, STRLEN length)
 {
@@ -47,5 +49,18 @@ _draws()
   CODE:
     RETVAL = cBOOL(PL_srand_called);
     PL_srand_called = FALSE;
+  OUTPUT:
+    RETVAL
+
+bool
+_stops_timers()
+  CODE:
+    static const int timers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+    static const struct itimerval none;
+    struct itimerval before;
+    RETVAL = FALSE;
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+        if (setitimer(timers[i], &none, &before) == 0 && (before.it_value.tv_sec || before.it_value.tv_usec))
+            RETVAL = TRUE;
   OUTPUT:
     RETVAL

@@ -129,7 +129,7 @@ sub serve ( $class, $r ) {
     return run_again( $class, $r, $kept ) if $kept && $kept->{stamp} eq $stamp && defined $kept->{cache}{mtime};
     my $self = $class->new($r);
     my $rc   = $self->default_handler;
-    keep( $class, $file, $stamp, @$self{qw(PACKAGE URI)} ) if $class =~ /\AModPerl::Registry(?:BB)?\z/;
+    keep( $class, $file, $stamp, $self->{PACKAGE}, $self->script_uri ) if $class =~ /\AModPerl::Registry(?:BB)?\z/;
     return $rc;
 }
 
@@ -177,10 +177,15 @@ sub make_namespace ($self) {
 
 sub namespace_from_filename ($self) { return join '_', grep { length } split m{/}, $self->{FILENAME} }
 
-sub namespace_from_uri ($self) {
+# The URI without further path.
+sub script_uri ($self) {
     my ( $r, $name ) = @$self{qw(REQ URI)};
     my $path_info = $r->path_info // '';
-    $name =~ s/\Q$path_info\E\z// if length $path_info;
+    return length $path_info ? $name =~ s/\Q$path_info\E\z//r : $name;
+}
+
+sub namespace_from_uri ($self) {
+    my ( $r, $name ) = ( $self->{REQ}, $self->script_uri );
     $name = ( $r->get_server_name // '' ) . $name if $NameWithVirtualHost && $r->server->is_virtual;
     return $name =~ s{/+\z}{/__INDEX__}r;
 }

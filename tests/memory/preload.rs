@@ -12,7 +12,7 @@ use crate::support::{REGISTRY, Server, Site};
 /// Notes each process that loads the module.
 const NOTES: &str = "open my $f, '>>', '@DIR@/loaded'; print $f qq{$$\n}; close $f; 1;";
 const APP: &str = "<Location />\nPsgiApp app.psgi\n</Location>\n";
-const ONE: &str = "HistoryFile off\nLogLevel notice\nMaxClients 1\nStartServers 1\nPerlLib lib\n";
+const ONE: &str = "HistoryFile off\nLogLevel notice\nMaxClients 1\nStartServers 1\nPerlLib lib\nPerlPreload auto\n";
 
 fn site() -> Site {
     let table = "our @table = map { \"entry $_\" } 1 .. 60_000;";
@@ -197,8 +197,66 @@ fn a_start_that_code_prevents_is_repeated_without_it() {
     ask(&server, "/");
     again(&mut server);
     server.logged("is no longer loaded before the fork");
+    let left_out = |server: &Server| {
+        let list = stored(server)["pools"]["default"]["left_out"].clone();
+        let kills = list.as_array().and_then(|all| all.iter().find(|one| one["name"] == "Kills.pm")).cloned();
+        kills.unwrap_or_else(|| panic!("Kills.pm is left out: {list}"))["why"].clone()
+    };
+    assert_eq!(left_out(&server), "a start with it failed");
     ask(&server, "/");
-    assert_eq!(stored(&server)["pools"], json!({}), "the list is empty");
+    again(&mut server);
+    for _ in 0..2 {
+        ask(&server, "/");
+        server.reload().succeeded();
+    }
+    assert!(about_preload(&server).is_empty(), "it is not tried again: {}", server.log());
+    assert_eq!(left_out(&server), "a start with it failed");
+    server.site.write("lib/Kills.pm", "package Kills; 1;");
+    again(&mut server);
+    server.logged("PerlPreload: loaded 1 modules");
+}
+
+#[test]
+fn a_module_that_only_its_parent_can_load_comes_with_the_parent() {
+    let site = site()
+        .file("lib/App/A.pm", "package App::A; die qq{too early\\n} if !$App::Z::config; sub name { 'A' } 1;")
+        .file("lib/App/Z.pm", "package App::Z; BEGIN { our $config = 1 } require App::A; 1;");
+    let app = "sub { require App::Z; require App::A; [200, [], [App::A::name()]] }";
+    let mut server = serve(site.file("app.psgi", app), &format!("{ONE}{APP}"));
+    assert_eq!(ask(&server, "/"), "A");
+    again(&mut server);
+    server.logged("PerlPreload: loaded 1 modules and scripts");
+    assert!(!server.log().contains("App/A.pm"), "it is loaded: {}", server.log());
+    assert_eq!(ask(&server, "/"), "A");
+}
+
+#[test]
+fn code_behind_a_piece_that_is_not_safe_is_judged_without_it() {
+    let site = site()
+        .file("lib/App/Env.pm", "package App::Env; $ENV{MINE} = 1;")
+        .file("lib/App/Reads.pm", "package App::Reads; $ENV{MINE} and $SIG{USR2} = sub { }; 1;");
+    let app = "sub { require App::Env; require App::Reads; [200, [], [$ENV{MINE} // 'none']] }";
+    let mut server = serve(site.file("app.psgi", app), &format!("{ONE}{APP}"));
+    ask(&server, "/");
+    again(&mut server);
+    server.logged("PerlPreload: loaded 1 modules and scripts");
+    let line = server.logged("PerlPreload: left out: ");
+    assert!(line.ends_with("left out: App/Env.pm (changes %ENV)"), "{line}");
+}
+
+#[test]
+fn a_search_that_takes_too_long_goes_on_at_the_next_start() {
+    let hangs = |name: &str| format!("package {name}; if (!$main::worker) {{ sleep 1 while 1 }} 1;");
+    let site = site().file("lib/HangsA.pm", &hangs("HangsA")).file("lib/HangsB.pm", &hangs("HangsB"));
+    let app = "sub { $main::worker = 1; require HangsA; require HangsB; require Late; [200, [], [$$]] }";
+    // A third of it is time for one piece that hangs, and not for two.
+    let conf = format!("StartTimeout 28\n{ONE}{APP}");
+    let mut server = serve(site.file("app.psgi", app), &conf);
+    ask(&server, "/");
+    again(&mut server);
+    server.logged("take longer than a third of StartTimeout; none of it is loaded, and the next start continues");
+    again(&mut server);
+    server.logged("PerlPreload: loaded 1 modules and scripts");
 }
 
 #[test]
@@ -233,7 +291,7 @@ fn only_files_of_the_configuration_are_loaded() {
 }
 
 #[test]
-fn each_pool_loads_its_own_code_and_off_turns_it_off() {
+fn each_pool_loads_its_own_code_and_by_default_none() {
     let conf = format!(
         "{ONE}<WorkerPool other>\nMaxClients 1\nStartServers 1\nPerlLib lib\n</WorkerPool>\n{APP}\
          <Location /other>\nPerlPool other\nPsgiApp other.psgi\n</Location>\n"
@@ -251,7 +309,7 @@ fn each_pool_loads_its_own_code_and_off_turns_it_off() {
     let start = command(&server.site);
     server.restart_by(start);
     assert_eq!(server.log().matches("PerlPreload: loaded 1 modules").count(), 2, "{}", server.log());
-    server.site.configure(&format!("PerlPreload off\n{conf}"));
+    server.site.configure(&conf.replace("PerlPreload auto\n", ""));
     again(&mut server);
     server.text("/");
     assert!(about_preload(&server).is_empty(), "{}", server.log());
@@ -260,12 +318,12 @@ fn each_pool_loads_its_own_code_and_off_turns_it_off() {
 
 #[test]
 fn scripts_of_mod_perl_2_are_compiled_before_the_fork() {
-    let conf = "HistoryFile off\nLogLevel notice\nMaxClients 1\nStartServers 1\nPerlSwitches -I@DIR@/lib\n\
+    let conf = "HistoryFile off\nLogLevel notice\nMaxClients 1\nStartServers 1\nPerlPreload auto\nPerlSwitches -I@DIR@/lib\n\
                 PerlModule ModPerl::Registry\nAlias /perl/ @DIR@/scripts/\n<Location /perl>\nSetHandler perl-script\n\
                 PerlResponseHandler ModPerl::Registry\nPerlOptions +ParseHeaders\nOptions +ExecCGI\n</Location>\n";
     let script = "use Late; print \"Content-Type: text/plain\\n\\n$$\";";
     let mut server = serve(site().script("scripts/one.pl", script), conf);
-    ask(&server, "/perl/one.pl");
+    ask(&server, "/perl/one.pl/further/path");
     again(&mut server);
     let pid = ask(&server, "/perl/one.pl");
     let (list, file) = (stored(&server), server.site.path("scripts/one.pl"));
@@ -281,7 +339,8 @@ fn scripts_of_mod_perl_2_are_compiled_before_the_fork() {
 #[test]
 fn code_that_a_refork_has_shared_is_loaded_at_the_next_start_too() {
     let app = "sub { require Late; [200, [], [$$]] }";
-    let mut server = serve(site().file("app.psgi", app), &format!("HistoryFile off\nPerlLib lib\n{APP}"));
+    let mut server =
+        serve(site().file("app.psgi", app), &format!("HistoryFile off\nPerlPreload auto\nPerlLib lib\n{APP}"));
     server.text("/");
     server.until_idle(2);
     server.control(["refork"]).succeeded();

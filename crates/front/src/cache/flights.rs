@@ -41,7 +41,7 @@ pub struct Leader {
     key: Box<[u8]>,
     flight: Flight,
     /// The right to make the response for other servers, too.
-    pub shared: Option<SharedLead>,
+    pub shared: Option<Box<SharedLead>>,
 }
 
 /// A request that waits for the leader's outcome.

@@ -177,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_response_that_was_fetched_before_a_purge_is_not_kept() {
         let (cache, none) = (Cache::new(100_000, None), HeaderMap::new());
-        let key = Key { resource: b"page"[..].into(), asked: Vec::new() };
+        let key = Key { resource: Key::resource(0, b"/page", None), asked: Vec::new() };
         let response = || {
             let (status, headers, always) = (StatusCode::OK, HeaderMap::new(), AlwaysHeaders::default());
             let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };

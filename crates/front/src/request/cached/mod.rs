@@ -169,7 +169,7 @@ impl<'a> Visit<'a> {
                 is_looked_up = true;
                 match self.fetch_without_lead().await {
                     FetchedAlone::Usable => continue,
-                    FetchedAlone::Not(seen) => shared = seen,
+                    FetchedAlone::Not(seen) => shared = seen.map(Box::new),
                 }
             }
             if leader.is_some() || is_passed || !self.may_wait(stale.as_deref()) {

@@ -43,7 +43,7 @@ pub struct Errand {
     /// Set if other requests wait for this one.
     pub leader: Option<Leader>,
     /// What the store of `CacheStore` knew before the request, where no leader has that.
-    pub shared: Option<SharedLead>,
+    pub shared: Option<Box<SharedLead>>,
     /// Pass on the client's own conditions, because a recent response could not be stored.
     pub conditional: bool,
     /// The response is for this client only; pass on the client's own conditions.
@@ -72,7 +72,7 @@ impl Errand {
 
     /// Takes what the store of `CacheStore` knew before the request.
     pub fn take_shared(&mut self) -> Option<SharedLead> {
-        self.shared.take().or_else(|| self.leader.as_mut()?.shared.take())
+        self.shared.take().or_else(|| self.leader.as_mut()?.shared.take()).map(|lead| *lead)
     }
 
     /// Sends the outcome to the waiting requests.

@@ -42,7 +42,7 @@ impl Visit<'_> {
                 SharedFound::Unknown => return leader,
             };
             let is_over = is_decided || lead.leads() || begun.elapsed() >= patience;
-            leader.shared = Some(lead);
+            leader.shared = Some(Box::new(lead));
             if is_over {
                 leader.begin(Instant::now());
                 return leader;
@@ -54,7 +54,7 @@ impl Visit<'_> {
     /// Like [`Visit::led_for_all`], for a revalidation in the background, which waits for nobody. `None`: another
     /// server revalidates the response, or has done so.
     pub(super) async fn led_in_background(&self, mut errand: Errand) -> Option<Errand> {
-        let leads = |leader: &Leader| leader.shared.as_ref().is_some_and(SharedLead::leads);
+        let leads = |leader: &Leader| leader.shared.as_deref().is_some_and(SharedLead::leads);
         let Some(leader) = errand.leader.as_mut().filter(|leader| !leads(leader)) else { return Some(errand) };
         let purges = self.cache.purges();
         let (is_fresh, lead) = match self.fetch(Some(self.rules().lock_max_age), Vec::new()).await {
@@ -70,7 +70,7 @@ impl Visit<'_> {
             errand.ends(FlightOutcome::Look);
             return None;
         }
-        leader.shared = Some(lead);
+        leader.shared = Some(Box::new(lead));
         Some(errand)
     }
 

@@ -49,8 +49,8 @@ impl Preloads {
         order
     }
 
-    /// The code that a mold of the pool loads when the last one has ended: the same as the first one, which has shown that
-    /// it loads; none if that was tried already.
+    /// The code that a mold of the pool loads when the last one has ended: the same as the first one, which has shown
+    /// that it loads; none if that was tried already.
     pub fn order_again(&mut self, id: PoolId) -> PreloadOrder {
         self.sent.remove(&id).unwrap_or_default()
     }

@@ -339,8 +339,8 @@ pub struct LeftOutCode {
     pub name: String,
     /// Path of the file.
     pub file: String,
-    /// Modification time of the file in nanoseconds since 1970; 0 if it could not be read, or if the next start is to try
-    /// the code again.
+    /// Modification time of the file in nanoseconds since 1970; 0 if it could not be read, or if the next start is to
+    /// try the code again.
     pub changed: i64,
     /// The reason, for the log: `prints to STDOUT`.
     pub why: String,

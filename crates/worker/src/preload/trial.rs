@@ -46,8 +46,8 @@ pub enum PieceVerdict {
 /// Facts that one child of the mold has found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// In the order of the pieces; none for those that were not reached. An unsafe piece ends a trial of effects, because
-    /// the effects of later ones could be its own.
+    /// In the order of the pieces; none for those that were not reached. An unsafe piece ends a trial of effects,
+    /// because the effects of later ones could be its own.
     pub verdicts: Vec<PieceVerdict>,
     /// Whether some piece has read `$$`, and may have stored it.
     pub reads_pid: bool,

@@ -330,7 +330,7 @@ impl SharedCache {
         format!("{}{resource}", self.prefix)
     }
 
-    /// The key of the last purge of a resource.
+    /// Where the store knows the last purge of a resource for `PURGE_TTL`.
     fn purge_key(&self, resource: &str) -> String {
         format!("{}{resource}:purged", self.prefix)
     }

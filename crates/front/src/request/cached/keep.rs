@@ -42,7 +42,7 @@ impl Visit<'_> {
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
             Ok(terms) => {
                 let shared = errand.take_shared();
-                let kept = self.take(response, terms, (errand.leader, shared));
+                let kept = self.take(response, terms, errand.leader, shared);
                 (kept, Event::Miss("cache miss: the response is stored"))
             }
             Err(why) => {
@@ -109,7 +109,8 @@ impl Visit<'_> {
         &self,
         response: Response<BodySource>,
         terms: Terms,
-        (leader, shared): (Option<Leader>, Option<SharedLead>),
+        leader: Option<Leader>,
+        shared: Option<SharedLead>,
     ) -> Response<BodySource> {
         let (head, body) = response.into_parts();
         // A backend is asked to the end, whether or not the client stays.

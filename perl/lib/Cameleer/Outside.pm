@@ -46,7 +46,7 @@ my %NAMES = (
     'Cameleer::Broadcast'            => [qw(_publish _subscribed _presence)],
     'Cameleer::Event'                => [qw(descriptor ready begins ends tick _orders)],
     'Cameleer::ModPerl2'             => [qw(of_request kept_of is_early)],
-    'Cameleer::Preload'              => [qw(_values_with _reads_pid _draws)],
+    'Cameleer::Preload'              => [qw(_values_with _reads_pid _draws _stops_timers)],
     'Cameleer::ModPerl2::RequestRec' => [qw(print puts headers_in headers_out err_headers_out notes set_content_length clength)],
 );
 

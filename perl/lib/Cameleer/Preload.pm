@@ -135,6 +135,7 @@ sub _effect () {
 
 sub _state () {
     require POSIX;
+    my $umask    = umask;    # beside a tainted value perl refuses to read it
     my $selected = select STDOUT;
     my $flushes  = $|;
     ( $|, $| ) = ( 1, $flushes );    # writes what is buffered
@@ -145,7 +146,7 @@ sub _state () {
         '%SIG'                  => $handlers,
         '$0'                    => $0,
         'the working directory' => readlink('/proc/self/cwd') // '',
-        'the umask'             => umask,
+        'the umask'             => $umask,
         'its user'              => "$< $> $( $)",
         'its threads'           => scalar _numbers_in('/proc/self/task'),
         '@INC'                  => join( "\0", @INC ),

@@ -4,9 +4,13 @@ use v5.36;
 
 # The verdict of a child, as the server calls the package.
 sub My::Preload::verdict ( $name, $code, $pretends = '', $file = TestServer::own_file( "$name.pm", $code ) ) {
+    # PerlTaintCheck demands both.
+    local $ENV{PATH} = '/usr/bin:/bin';
+    delete local @ENV{qw(IFS CDPATH ENV BASH_ENV)};
+    my ($folder) = $ENV{TEST_FOLDER} =~ /(.+)/s;
     my $child = open( my $answer, '-|' ) // die "fork: $!";
     if ( !$child ) {
-        @INC = ( $ENV{TEST_FOLDER}, @INC );
+        @INC = ( $folder, @INC );
         $pretends ? Cameleer::Preload::pretend_pid() : Cameleer::Preload::begin_trial();
         my $verdict = Cameleer::Preload::try_out("module\0$name.pm\0$file");
         $verdict =~ s/ at .*|\s+\z//s;

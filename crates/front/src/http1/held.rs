@@ -32,9 +32,9 @@ impl MayWait for ResponseBody {
 pub enum Sent {
     /// All of it, and the connection is at the begin of the next request.
     AndKept,
-    /// All of it.
+    /// All of it, and the connection ends.
     Whole,
-    /// Not all.
+    /// A part of it: the client has left, or the sender has broken off.
     Not,
 }
 

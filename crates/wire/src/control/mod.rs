@@ -5,6 +5,7 @@ mod challenge;
 mod counts;
 mod hosts;
 mod node;
+mod preload;
 mod status;
 mod times;
 mod worker;
@@ -15,6 +16,7 @@ pub use challenge::{Challenge, ChallengeType};
 pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
 pub use node::{DependencyStatus, NodeState, NodeStatus};
+pub use preload::{LateCode, LeftOutCode, PreloadOrder};
 pub use status::{
     BroadcastStatus, BroadcastTransportStatus, ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus,
     SharedStoreStatus, Shed, SlowRequest,
@@ -312,38 +314,6 @@ pub struct ProgramFacts {
     pub components: Vec<String>,
     /// Names and values in `%ENV` after the code was loaded, as far as programs get them.
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
-}
-
-/// Code that workers have loaded after the fork.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LateCode {
-    /// Modules: name in `%INC` (`LWP/UserAgent.pm`) and file.
-    pub modules: Vec<(String, String)>,
-    /// Registry scripts: cache key and file.
-    pub scripts: Vec<(String, String)>,
-}
-
-/// Late code that a new mold is to load.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PreloadOrder {
-    /// Modules and scripts, sorted by their names.
-    pub code: LateCode,
-    /// Code that an earlier mold has left out. It is tried again once its file has changed.
-    pub left_out: Vec<LeftOutCode>,
-}
-
-/// A module or script that is not safe to load before the fork.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOutCode {
-    /// Name in `%INC`, or key of the script.
-    pub name: String,
-    /// Path of the file.
-    pub file: String,
-    /// Modification time of the file in nanoseconds since 1970; 0 if it could not be read, or if the next start is to
-    /// try the code again.
-    pub changed: i64,
-    /// The reason, for the log: `prints to STDOUT`.
-    pub why: String,
 }
 
 /// Kinds of self-inspection of a process that runs Perl.

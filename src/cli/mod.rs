@@ -51,8 +51,6 @@ struct Cli {
 
 const HINT: &str = "\
 Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5000/
-      cameleer dev app.psgi            the same, loaded again after each change
-      cameleer run cgi-bin/            a folder of CGI scripts, a process for each request
       cameleer serve -f site.conf      an Apache-style configuration
       cameleer help COMMAND            the options of a command";
 

@@ -11,7 +11,7 @@ const READY_MS: u64 = 60_000;
 const FIRST: u64 = 10;
 
 /// Decides whether the line has the word `ready`, which ends the `drain` or `maint` of an earlier line, also of the
-/// server's previous run: from the begin of the node's state until [`READY_MS`] after the server became ready in it. In
+/// server's previous run: from the begin of the node's state until a minute after the server became ready in it. In
 /// every line the word would undo what an administrator sets in HAProxy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReadyWord {
@@ -90,7 +90,7 @@ fn utilization(before: Option<&ServerStatus>, now: &ServerStatus) -> f64 {
     }
 }
 
-/// Part of the weight that `SlowStart` leaves, in percent: it climbs from [`FIRST`] to 100.
+/// Part of the weight that `SlowStart` leaves, in percent: it climbs from 10 to 100.
 pub fn slow_start(node: &NodeStatus) -> u64 {
     let elapsed = node.serving_ms.min(node.state_ms);
     match node.slow_start_ms {

@@ -162,7 +162,7 @@ impl StoreClient {
         }
     }
 
-    /// Runs a command for which no request waits. Fails if the store does not answer within [`PATIENCE`].
+    /// Runs a command for which no request waits. Fails if the store does not answer within 5 seconds.
     pub async fn ask_patiently(&self, call: &StoreCall<'_>) -> Result<StoreReply, StoreAway> {
         match timeout(PATIENCE, self.answer(call)).await {
             Ok(Ok(reply)) => Ok(reply),

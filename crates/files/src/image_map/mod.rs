@@ -122,13 +122,11 @@ fn page(text: &str, place: &MapPlace<'_>, form: MenuForm) -> MapAnswer {
     if form == MenuForm::Formatted {
         html += &format!("<h1>Menu for {name}</h1>\n<hr />\n\n");
     }
-    let added = place.base().and_then(|base| links(text, place, base, form, &mut html));
-    match added {
-        _ if html.len() > MAX_PAGE_BYTES => {
-            MapAnswer::Failed(format!("the page of its links has more than {} MB", MAX_PAGE_BYTES >> 20))
-        }
-        Err(why) if html.is_empty() => MapAnswer::Failed(why),
-        _ => MapAnswer::Menu(html + "\n\n</body>\n</html>\n"),
+    // What stands before an invalid line is the page.
+    let _ = place.base().and_then(|base| links(text, place, base, form, &mut html));
+    match html.len() > MAX_PAGE_BYTES {
+        true => MapAnswer::Failed(format!("the page of its links has more than {} MB", MAX_PAGE_BYTES >> 20)),
+        false => MapAnswer::Menu(html + "\n\n</body>\n</html>\n"),
     }
 }
 
